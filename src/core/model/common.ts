@@ -1,0 +1,67 @@
+import * as z from "zod";
+import { canonicalIp, isPort, parseCidr } from "./address.ts";
+
+export type StringMap = Readonly<Record<string, string>>;
+
+/** What every object carries. */
+export interface Metadata {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
+}
+
+export type Protocol = "TCP" | "UDP" | "SCTP";
+
+export const PROTOCOLS: readonly Protocol[] = ["TCP", "UDP", "SCTP"];
+
+export const NO_STRINGS: StringMap = Object.freeze({});
+export const EMPTY: readonly never[] = Object.freeze([]);
+
+export const nameSchema: z.ZodType<string> = z
+  .string()
+  .regex(/^[^\s/]{1,253}$/, "a name of 1 to 253 characters without spaces and '/'");
+
+export const keySchema: z.ZodType<string> = z
+  .string()
+  .regex(/^[^\s/]{1,253}\/[^\s/]{1,253}$/, "NAMESPACE/NAME");
+
+const stringMapSchema = z.record(z.string(), z.string());
+
+export const protocolSchema: z.ZodType<Protocol> = z.enum(["TCP", "UDP", "SCTP"]);
+
+export const portSchema: z.ZodType<number> = z
+  .number()
+  .refine(isPort, "a whole number from 1 to 65535");
+
+/** A port, or 0 where none is wanted. */
+export const optionalPortSchema: z.ZodType<number> = z
+  .number()
+  .refine((port) => port === 0 || isPort(port), "a whole number from 1 to 65535, or 0 for none");
+
+export const ipSchema: z.ZodType<string> = z.string().transform((text, context) => {
+  const ip = canonicalIp(text);
+  if (ip !== undefined) return ip;
+  context.addIssue({ code: "custom", message: "an IPv4 or IPv6 address" });
+  return z.NEVER;
+});
+
+export const cidrSchema: z.ZodType<string> = z.string().transform((text, context) => {
+  const cidr = parseCidr(text);
+  if (cidr !== undefined) return cidr.text;
+  context.addIssue({ code: "custom", message: "a network such as 10.0.0.0/8 or fd00::/8" });
+  return z.NEVER;
+});
+
+/** The fields of `Metadata`, to be spread into the schema of an object. */
+export const metadataFields: {
+  readonly namespace: z.ZodType<string>;
+  readonly name: z.ZodType<string>;
+  readonly labels: z.ZodType<StringMap>;
+  readonly annotations: z.ZodType<StringMap>;
+} = {
+  namespace: nameSchema.default("default"),
+  name: nameSchema,
+  labels: stringMapSchema.default(NO_STRINGS),
+  annotations: stringMapSchema.default(NO_STRINGS),
+};

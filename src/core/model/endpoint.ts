@@ -1,0 +1,109 @@
+import * as z from "zod";
+import { isHostName } from "./address.ts";
+import {
+  EMPTY,
+  ipSchema,
+  keySchema,
+  type Metadata,
+  metadataFields,
+  nameSchema,
+  portSchema,
+} from "./common.ts";
+import type { ServicePort } from "./service.ts";
+
+export interface EndpointPort {
+  /** The name of the service port that it serves. */
+  readonly name: string;
+  readonly port: number;
+}
+
+/** Which nodes and zones should use an endpoint; empty where it does not matter. */
+export interface TopologyHints {
+  readonly zones: readonly string[];
+  readonly nodes: readonly string[];
+}
+
+export const NO_TOPOLOGY: TopologyHints = Object.freeze({ zones: EMPTY, nodes: EMPTY });
+
+/** A server of a group. */
+export interface Endpoint extends Metadata {
+  readonly kind: "Endpoint";
+  /** Name of the group in the same namespace. */
+  readonly group: string;
+  /** The pod behind it; empty where there is none or it is not known. */
+  readonly podName: string;
+  /** The object that it was read from, such as an EndpointSlice; empty where it stands by itself. */
+  readonly source: string;
+  /** Canonical addresses, at most one of each family in use; empty where only `hostName` is known. */
+  readonly addresses: readonly string[];
+  /** A name that the data plane resolves; empty where `addresses` says it. */
+  readonly hostName: string;
+  /** Empty: the target ports of the service. */
+  readonly ports: readonly EndpointPort[];
+  readonly node: string;
+  readonly zone: string;
+  readonly hints: TopologyHints;
+  readonly ready: boolean;
+  readonly serving: boolean;
+  readonly terminating: boolean;
+  /** Share of the traffic within its group; 0 drains. */
+  readonly weight: number;
+  /** Number among the instances of an edge service; -1 where it has none. */
+  readonly instance: number;
+  /** Keys of the services whose routes must be there before it starts. */
+  readonly needs: readonly string[];
+}
+
+export const endpointSchema: z.ZodType<Endpoint> = z
+  .strictObject({
+    kind: z.literal("Endpoint"),
+    ...metadataFields,
+    group: nameSchema,
+    podName: z.string().default(""),
+    source: z.string().default(""),
+    addresses: z.array(ipSchema).max(16).default([]),
+    hostName: z
+      .string()
+      .refine((text) => text === "" || isHostName(text), "a host name")
+      .default(""),
+    ports: z
+      .array(
+        z.strictObject({
+          name: z.string().default(""),
+          port: portSchema,
+        }),
+      )
+      .default([]),
+    node: z.string().default(""),
+    zone: z.string().default(""),
+    hints: z
+      .strictObject({
+        zones: z.array(z.string()).default([]),
+        nodes: z.array(z.string()).default([]),
+      })
+      .prefault({}),
+    ready: z.boolean().default(true),
+    serving: z.boolean().default(true),
+    terminating: z.boolean().default(false),
+    weight: z.int().min(0).max(65_535).default(1),
+    instance: z.int().min(-1).default(-1),
+    needs: z.array(keySchema).default([]),
+  })
+  .refine((endpoint) => endpoint.addresses.length > 0 || endpoint.hostName !== "", {
+    path: ["addresses"],
+    message: "at least one address, or a hostName",
+  });
+
+/**
+ * The port on which `endpoint` serves `port`, or undefined where it does not. A port of the endpoint
+ * with the service port's name decides, then one with the name of the target port. The numeric target
+ * port is for endpoints that say no ports.
+ */
+export function resolveTargetPort(endpoint: Endpoint, port: ServicePort): number | undefined {
+  const { ports } = endpoint;
+  for (const own of ports) if (own.name === port.name) return own.port;
+  if (port.targetPortName !== "") {
+    return ports.find((own) => own.name === port.targetPortName)?.port;
+  }
+  return ports.length > 0 || port.targetPort === 0 ? undefined : port.targetPort;
+}

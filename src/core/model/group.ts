@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { type Metadata, metadataFields, optionalPortSchema } from "./common.ts";
+
+export type BalancingMethod =
+  | "random"
+  | "round-robin"
+  | "weighted-round-robin"
+  | "least-connections"
+  | "source-hash"
+  | "least-latency";
+
+/** What a request says about where it wants to go; empty fields say nothing. */
+export interface RouteHints {
+  /** `a.example`, `*.example` for its sub-domains, `*` for any. */
+  readonly host: string;
+  readonly port: number;
+  /** Prefix of the path, by whole segments. */
+  readonly path: string;
+}
+
+export const NO_HINTS: RouteHints = Object.freeze({ host: "", port: 0, path: "" });
+
+export type HealthCheckProtocol = "none" | "tcp" | "tcpDelay" | "http" | "dns";
+
+export interface HealthCheck {
+  readonly protocol: HealthCheckProtocol;
+  readonly timeoutMs: number;
+  readonly intervalMs: number;
+  /** Successes in a row that bring a server up; failures in a row that take it down. */
+  readonly up: number;
+  readonly down: number;
+  readonly http: HttpCheck;
+  /** The name that a `dns` check asks for. */
+  readonly dnsName: string;
+}
+
+export interface HttpCheck {
+  readonly method: string;
+  readonly path: string;
+  /** Empty: the address of the server. */
+  readonly host: string;
+  /** Classes or codes that count as healthy: `2xx`, `204`. */
+  readonly status: readonly string[];
+}
+
+/** Endpoints that share a way of balancing and of being checked. */
+export interface Group extends Metadata {
+  readonly kind: "Group";
+  readonly method: BalancingMethod;
+  readonly healthCheck: HealthCheck;
+  /** The hints of an attachment to a service win over these. */
+  readonly hints: RouteHints;
+}
+
+export const routeHintsSchema: z.ZodType<RouteHints> = z.strictObject({
+  host: z.string().default(""),
+  port: optionalPortSchema.default(0),
+  path: z
+    .string()
+    .regex(/^(\/.*)?$/, "a path that begins with /")
+    .default(""),
+});
+
+const httpCheckSchema = z.strictObject({
+  method: z.string().default("GET"),
+  path: z.string().startsWith("/").default("/"),
+  host: z.string().default(""),
+  status: z
+    .array(z.string().regex(/^[1-5](xx|\d\d)$/, "a class such as 2xx or a code such as 204"))
+    .default(["1xx", "2xx", "3xx", "4xx"]),
+});
+
+export const healthCheckSchema: z.ZodType<HealthCheck> = z.strictObject({
+  protocol: z.enum(["none", "tcp", "tcpDelay", "http", "dns"]).default("tcp"),
+  timeoutMs: z.int().min(1).max(3_600_000).default(2000),
+  intervalMs: z.int().min(10).max(3_600_000).default(5000),
+  up: z.int().min(1).max(100).default(2),
+  down: z.int().min(1).max(100).default(3),
+  http: httpCheckSchema.prefault({}),
+  dnsName: z.string().default(""),
+});
+
+export const methodSchema: z.ZodType<BalancingMethod> = z.enum([
+  "random",
+  "round-robin",
+  "weighted-round-robin",
+  "least-connections",
+  "source-hash",
+  "least-latency",
+]);
+
+export const groupSchema: z.ZodType<Group> = z.strictObject({
+  kind: z.literal("Group"),
+  ...metadataFields,
+  method: methodSchema.default("weighted-round-robin"),
+  healthCheck: healthCheckSchema.prefault({ protocol: "none" }),
+  hints: routeHintsSchema.default(NO_HINTS),
+});

@@ -1,0 +1,111 @@
+import * as z from "zod";
+import { canonicalIp } from "./address.ts";
+import {
+  cidrSchema,
+  keySchema,
+  type Metadata,
+  metadataFields,
+  optionalPortSchema,
+  type Protocol,
+} from "./common.ts";
+
+export type ListenerMode = "tcp" | "http" | "h2" | "udp" | "socks5" | "dns";
+
+export interface ListenerTls {
+  /** Keys of certificates; the first is for clients that name no host. */
+  readonly certificates: readonly string[];
+  /** PEM file of the authorities whose clients are let in; empty: clients need no certificate. */
+  readonly clientCaFile: string;
+}
+
+export interface ProxyProtocol {
+  readonly send: "none" | "v1" | "v2";
+  /** Networks whose PROXY headers are believed. */
+  readonly acceptFrom: readonly string[];
+}
+
+/** An address on which a node answers for a service. */
+export interface Listener extends Metadata {
+  readonly kind: "Listener";
+  /** An IP address, or a path for a unix socket (then `port` is 0). */
+  readonly address: string;
+  readonly port: number;
+  /** Key of the service that it serves. */
+  readonly service: string;
+  /** Name of the service's port; may be empty where the service has one only. */
+  readonly servicePort: string;
+  readonly mode: ListenerMode;
+  /** Undefined: plain. */
+  readonly tls: ListenerTls | undefined;
+  readonly proxyProtocol: ProxyProtocol;
+  /** Key of a security group; empty: everyone may call. */
+  readonly securityGroup: string;
+  readonly idleTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly inBufferBytes: number;
+  readonly outBufferBytes: number;
+  /** Names of event-loop groups; empty: the default ones. */
+  readonly acceptLoops: string;
+  readonly workLoops: string;
+  /** SOCKS5 and DNS: whether targets outside the service are served too. */
+  readonly allowOthers: boolean;
+  /** The node that it is for; empty: every node. */
+  readonly node: string;
+}
+
+const PLAIN_PROXY: ProxyProtocol = Object.freeze({ send: "none", acceptFrom: [] });
+
+export const modeSchema: z.ZodType<ListenerMode> = z.enum([
+  "tcp",
+  "http",
+  "h2",
+  "udp",
+  "socks5",
+  "dns",
+]);
+
+export const listenerTlsSchema: z.ZodType<ListenerTls> = z.strictObject({
+  certificates: z.array(keySchema).min(1),
+  clientCaFile: z.string().default(""),
+});
+
+export const proxyProtocolSchema: z.ZodType<ProxyProtocol> = z.strictObject({
+  send: z.enum(["none", "v1", "v2"]).default("none"),
+  acceptFrom: z.array(cidrSchema).default([]),
+});
+
+export const listenerSchema: z.ZodType<Listener> = z
+  .strictObject({
+    kind: z.literal("Listener"),
+    ...metadataFields,
+    address: z.string().transform((text, context) => {
+      const address = text.startsWith("/") ? text : canonicalIp(text);
+      if (address !== undefined) return address;
+      context.addIssue({ code: "custom", message: "an IP address, or the path of a unix socket" });
+      return z.NEVER;
+    }),
+    port: optionalPortSchema,
+    service: keySchema,
+    servicePort: z.string().default(""),
+    mode: modeSchema.default("tcp"),
+    tls: listenerTlsSchema.optional().transform((tls) => tls),
+    proxyProtocol: proxyProtocolSchema.default(PLAIN_PROXY),
+    securityGroup: z.union([z.literal(""), keySchema]).default(""),
+    idleTimeoutMs: z.int().min(1).default(900_000),
+    connectTimeoutMs: z.int().min(1).default(5000),
+    inBufferBytes: z.int().min(512).max(16_777_216).default(16_384),
+    outBufferBytes: z.int().min(512).max(16_777_216).default(16_384),
+    acceptLoops: z.string().default(""),
+    workLoops: z.string().default(""),
+    allowOthers: z.boolean().default(false),
+    node: z.string().default(""),
+  })
+  .refine((listener) => listener.address.startsWith("/") === (listener.port === 0), {
+    path: ["port"],
+    message: "a port from 1 to 65535 for an IP address, and none for a unix socket",
+  });
+
+/** The protocol that a listener's clients speak below its mode. */
+export function protocolOf(listener: Listener): Protocol {
+  return listener.mode === "udp" || listener.mode === "dns" ? "UDP" : "TCP";
+}
