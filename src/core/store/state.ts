@@ -23,6 +23,8 @@ export interface ServiceGroup {
 export interface ServiceState {
   readonly key: string;
   readonly service: Service;
+  /** Whether a listener leads to it, on any node. */
+  readonly listened: boolean;
   readonly groups: readonly ServiceGroup[];
 }
 

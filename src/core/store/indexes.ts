@@ -1,0 +1,182 @@
+import type { Certificate } from "../model/certificate.ts";
+import type { Endpoint } from "../model/endpoint.ts";
+import type { Listener } from "../model/listener.ts";
+import type { Node } from "../model/node.ts";
+import { groupKeyOf, type Kind, type ModelObject } from "../model/object.ts";
+import type { SecurityGroup } from "../model/security-group.ts";
+import { groupsOf } from "../model/service.ts";
+import type { ObjectChange } from "./ownership.ts";
+import type { GroupState, ServiceState } from "./state.ts";
+
+/** The tables of the store that the indexes read. */
+interface Lookup {
+  get(kind: Kind, key: string): ModelObject | undefined;
+}
+
+/** From this many changes on, a group's endpoints are sorted anew instead of one by one. */
+const BULK_CHANGES = 8;
+
+/**
+ * Services with the groups and endpoints they lead to, kept up to date by the changes of each
+ * transaction. Every state is immutable: one that changed is a new object, all others stay.
+ */
+export class Indexes {
+  readonly #lookup: Lookup;
+  readonly groups: Map<string, GroupState> = new Map();
+  readonly services: Map<string, ServiceState> = new Map();
+  readonly listeners: Map<string, Listener> = new Map();
+  readonly nodes: Map<string, Node> = new Map();
+  readonly securityGroups: Map<string, SecurityGroup> = new Map();
+  readonly certificates: Map<string, Certificate> = new Map();
+  readonly #servicesOfGroup = new Map<string, Set<string>>();
+  readonly #listenersOfService = new Map<string, number>();
+
+  constructor(lookup: Lookup) {
+    this.#lookup = lookup;
+  }
+
+  /** Takes the changes in; returns each service they touched with its state before. */
+  apply(changes: readonly ObjectChange[]): Map<string, ServiceState | undefined> {
+    const services = new Set<string>();
+    const groups = new Map<string, ObjectChange[]>();
+    for (const change of changes) this.#note(change, services, groups);
+    for (const [key, members] of groups) this.#rebuildGroup(key, members);
+    for (const key of groups.keys()) {
+      for (const service of this.#servicesOfGroup.get(key) ?? []) services.add(service);
+    }
+    const befores = new Map<string, ServiceState | undefined>();
+    for (const key of services) {
+      const before = this.services.get(key);
+      const after = this.#serviceState(key);
+      if (before === undefined && after === undefined) continue;
+      befores.set(key, before);
+      put(this.services, key, after);
+    }
+    return befores;
+  }
+
+  #note(change: ObjectChange, services: Set<string>, groups: Map<string, ObjectChange[]>): void {
+    const { kind, key, before, after } = change;
+    switch (kind) {
+      case "Service":
+        services.add(key);
+        this.#attach(key, before, -1);
+        this.#attach(key, after, 1);
+        return;
+      case "Group":
+        if (!groups.has(key)) groups.set(key, []);
+        return;
+      case "Endpoint":
+        this.#noteEndpoint(change, groups);
+        return;
+      case "Listener":
+        this.#countListener(before, -1, services);
+        this.#countListener(after, 1, services);
+        put(this.listeners, key, after?.kind === kind ? after : undefined);
+        return;
+      case "Node":
+        put(this.nodes, key, after?.kind === kind ? after : undefined);
+        return;
+      case "SecurityGroup":
+        put(this.securityGroups, key, after?.kind === kind ? after : undefined);
+        return;
+      case "Certificate":
+        put(this.certificates, key, after?.kind === kind ? after : undefined);
+        return;
+    }
+  }
+
+  #noteEndpoint(change: ObjectChange, groups: Map<string, ObjectChange[]>): void {
+    const endpoint = change.after ?? change.before;
+    if (endpoint?.kind !== "Endpoint") return;
+    const group = groupKeyOf(endpoint);
+    const members = groups.get(group);
+    if (members === undefined) groups.set(group, [change]);
+    else members.push(change);
+  }
+
+  #attach(key: string, service: ModelObject | undefined, by: 1 | -1): void {
+    if (service?.kind !== "Service") return;
+    for (const { group } of groupsOf(service)) {
+      const services = this.#servicesOfGroup.get(group) ?? new Set();
+      if (by === 1) services.add(key);
+      else services.delete(key);
+      if (services.size === 0) this.#servicesOfGroup.delete(group);
+      else this.#servicesOfGroup.set(group, services);
+    }
+  }
+
+  #countListener(listener: ModelObject | undefined, by: number, services: Set<string>): void {
+    if (listener?.kind !== "Listener") return;
+    const count = (this.#listenersOfService.get(listener.service) ?? 0) + by;
+    if (count === 0) this.#listenersOfService.delete(listener.service);
+    else this.#listenersOfService.set(listener.service, count);
+    if (this.#lookup.get("Service", listener.service) !== undefined) services.add(listener.service);
+  }
+
+  #rebuildGroup(key: string, members: readonly ObjectChange[]): void {
+    const group = this.#lookup.get("Group", key);
+    const present = this.groups.get(key)?.endpoints ?? [];
+    const endpoints = members.length === 0 ? present : withChanges(present, members);
+    if (group?.kind !== "Group" && endpoints.length === 0) this.groups.delete(key);
+    else {
+      this.groups.set(key, { key, group: group?.kind === "Group" ? group : undefined, endpoints });
+    }
+  }
+
+  #serviceState(key: string): ServiceState | undefined {
+    const service = this.#lookup.get("Service", key);
+    if (service?.kind !== "Service") return undefined;
+    const groups = groupsOf(service).map((ref) => ({
+      ref,
+      state: this.groups.get(ref.group) ?? { key: ref.group, group: undefined, endpoints: [] },
+    }));
+    return { key, service, listened: this.#listenersOfService.has(key), groups };
+  }
+}
+
+function put<V>(table: Map<string, V>, key: string, value: V | undefined): void {
+  if (value === undefined) table.delete(key);
+  else table.set(key, value);
+}
+
+function withChanges(
+  present: readonly Endpoint[],
+  changes: readonly ObjectChange[],
+): readonly Endpoint[] {
+  if (changes.length >= BULK_CHANGES) return withManyChanges(present, changes);
+  const endpoints = [...present];
+  for (const { before, after } of changes) {
+    const endpoint = after ?? before;
+    if (endpoint?.kind !== "Endpoint") continue;
+    const at = lowerBound(endpoints, endpoint.name);
+    const found = endpoints[at]?.name === endpoint.name;
+    if (after?.kind === "Endpoint") endpoints.splice(at, found ? 1 : 0, after);
+    else if (found) endpoints.splice(at, 1);
+  }
+  return endpoints;
+}
+
+function withManyChanges(
+  present: readonly Endpoint[],
+  changes: readonly ObjectChange[],
+): readonly Endpoint[] {
+  const byName = new Map(present.map((endpoint) => [endpoint.name, endpoint]));
+  for (const { before, after } of changes) {
+    if (after?.kind === "Endpoint") byName.set(after.name, after);
+    else if (before?.kind === "Endpoint") byName.delete(before.name);
+  }
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The first place whose name is not below `name`. */
+function lowerBound(endpoints: readonly Endpoint[], name: string): number {
+  let low = 0;
+  let high = endpoints.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((endpoints[middle]?.name ?? "") < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,90 @@
+import { type Family, familyOf } from "../model/address.ts";
+import { type Endpoint, resolveTargetPort, type TopologyHints } from "../model/endpoint.ts";
+import type { ServicePort } from "../model/service.ts";
+
+/** What holds for one port and family of a service on every node. */
+export interface Candidates {
+  /** For each endpoint the port on which it serves; 0 where it can not be used. */
+  readonly targets: readonly number[];
+  readonly hasReady: boolean;
+  /** Whether any endpoint can be used anywhere: ready, or still serving while it ends. */
+  readonly hasAny: boolean;
+  /** The nodes that hints name; undefined unless every ready endpoint has such a hint. */
+  readonly hintedNodes: ReadonlySet<string> | undefined;
+  readonly hintedZones: ReadonlySet<string> | undefined;
+}
+
+/** The endpoints that can serve `port` in `family`, whatever the node; undefined where there are none. */
+export function candidatesFor(
+  endpoints: readonly Endpoint[],
+  port: ServicePort,
+  family: Family,
+): Candidates | undefined {
+  const targets = endpoints.map((endpoint) =>
+    addressIn(endpoint, family) === undefined ? 0 : (resolveTargetPort(endpoint, port) ?? 0),
+  );
+  if (!targets.some((target) => target !== 0)) return undefined;
+  dropDuplicates(endpoints, targets, family);
+  const ready = endpoints.filter((endpoint, index) => endpoint.ready && targets[index] !== 0);
+  const hasReady = ready.length > 0;
+  return {
+    targets,
+    hasReady,
+    hasAny:
+      hasReady ||
+      endpoints.some((endpoint, index) => targets[index] !== 0 && isServingTerminating(endpoint)),
+    hintedNodes: namesHinted(ready, "nodes"),
+    hintedZones: namesHinted(ready, "zones"),
+  };
+}
+
+/** Its address of the family; a host name counts for both until it is resolved. */
+export function addressIn(endpoint: Endpoint, family: Family): string | undefined {
+  for (const address of endpoint.addresses) if (familyOf(address) === family) return address;
+  return endpoint.hostName === "" ? undefined : endpoint.hostName;
+}
+
+export function isServingTerminating(endpoint: Endpoint): boolean {
+  return endpoint.serving && endpoint.terminating;
+}
+
+/** Of two records of one address and port, as slices have during a move, the one that stays counts. */
+function dropDuplicates(endpoints: readonly Endpoint[], targets: number[], family: Family): void {
+  if (!hasRepeatedAddress(endpoints, family)) return;
+  const kept = new Map<string, number>();
+  endpoints.forEach((endpoint, index) => {
+    const where = `${addressIn(endpoint, family)} ${targets[index]}`;
+    if (targets[index] === 0) return;
+    const other = kept.get(where);
+    const loser = other !== undefined && isBetter(endpoint, endpoints[other]) ? other : index;
+    if (other !== undefined) targets[loser] = 0;
+    if (loser !== index || other === undefined) kept.set(where, index);
+  });
+}
+
+function hasRepeatedAddress(endpoints: readonly Endpoint[], family: Family): boolean {
+  const seen = new Set<string>();
+  for (const endpoint of endpoints) {
+    const address = addressIn(endpoint, family);
+    if (address === undefined) continue;
+    if (seen.has(address)) return true;
+    seen.add(address);
+  }
+  return false;
+}
+
+function isBetter(endpoint: Endpoint, other: Endpoint | undefined): boolean {
+  if (other === undefined) return true;
+  if (endpoint.terminating !== other.terminating) return other.terminating;
+  return endpoint.ready && !other.ready;
+}
+
+function namesHinted(
+  ready: readonly Endpoint[],
+  what: keyof TopologyHints,
+): ReadonlySet<string> | undefined {
+  if (ready.length === 0 || ready.some((endpoint) => endpoint.hints[what].length === 0)) {
+    return undefined;
+  }
+  return new Set(ready.flatMap((endpoint) => endpoint.hints[what]));
+}

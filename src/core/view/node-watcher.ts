@@ -1,0 +1,176 @@
+import { deepEqual } from "../model/equal.ts";
+import type { ModelObject } from "../model/object.ts";
+import type { GlobalStore, NodeCursor } from "../store/global-store.ts";
+import type { Befores } from "../store/history.ts";
+import type { GlobalState, ServiceState } from "../store/state.ts";
+import { OpBatch } from "./op-batch.ts";
+import { type Op, RESET, type SetName } from "./ops.ts";
+import { otherSetOp } from "./other-sets.ts";
+import type { NodePlace } from "./select.ts";
+import {
+  type EndpointOp,
+  type ServiceView,
+  sameNodeEndpoint,
+  sameNodeService,
+  viewService,
+} from "./service-plan.ts";
+
+/**
+ * The changes of one node's view. It holds a place in the store's history and no copy of the state: a
+ * change is the difference between what touched services looked like at that place and now.
+ */
+export class NodeWatcher {
+  readonly #store: GlobalStore;
+  readonly #nodeName: string;
+  readonly #sets: ReadonlySet<SetName>;
+  readonly #cursor: NodeCursor;
+  /** Where the node stood at the last change; undefined before the first. */
+  #place: NodePlace | undefined;
+
+  /** @param sets those wanted beyond services and endpoints */
+  constructor(store: GlobalStore, nodeName: string, sets: readonly SetName[] = []) {
+    this.#store = store;
+    this.#nodeName = nodeName;
+    this.#sets = new Set(sets);
+    this.#cursor = store.nodeCursor();
+  }
+
+  /**
+   * The next change, ending with `sync`; undefined where nothing is new for this node. The first one,
+   * and one after the watcher fell too far behind, is the whole state and begins with `reset`; the
+   * first comes for an empty state too, once every source is synced.
+   */
+  poll(): readonly Op[] | undefined {
+    const from = this.#place;
+    if (from === undefined && !this.#store.isSynced()) return undefined;
+    const state = this.#store.state();
+    const services = this.#cursor.services.advance();
+    const others = this.#cursor.others.advance();
+    const to = placeOf(state, this.#nodeName);
+    this.#place = to;
+    if (from === undefined || services === undefined || others === undefined) {
+      return this.#whole(state, to);
+    }
+    const batch = new OpBatch();
+    for (const { kind, key, object } of others.values()) {
+      this.#addOther(batch, object, this.#store.get(kind, key));
+    }
+    if (from.zone !== to.zone) addMove(batch, state, services, from, to);
+    else addTouched(batch, state, services, to);
+    return batch.isEmpty ? undefined : batch.ops();
+  }
+
+  /** @throws CoreError ERR_ABORTED when the signal ends the wait */
+  async next(signal?: AbortSignal): Promise<readonly Op[]> {
+    for (;;) {
+      const ops = this.poll();
+      if (ops !== undefined) return ops;
+      await this.#store.changed(signal);
+    }
+  }
+
+  close(): void {
+    this.#cursor.services.close();
+    this.#cursor.others.close();
+  }
+
+  #whole(state: GlobalState, place: NodePlace): readonly Op[] {
+    const batch = new OpBatch();
+    for (const service of byEndpointPath(state.services.values())) {
+      addDiff(batch, undefined, viewService(service, place));
+    }
+    const { listeners, nodes, securityGroups, certificates } = state;
+    for (const table of [listeners, nodes, securityGroups, certificates]) {
+      for (const object of table.values()) this.#addOther(batch, undefined, object);
+    }
+    for (const { group } of state.groups.values()) this.#addOther(batch, undefined, group);
+    return batch.ops([RESET]);
+  }
+
+  #addOther(batch: OpBatch, before: ModelObject | undefined, after: ModelObject | undefined): void {
+    const old = otherSetOp(before, this.#nodeName);
+    const now = otherSetOp(after, this.#nodeName);
+    const set = (now ?? old)?.set;
+    if (set === undefined || !this.#sets.has(set) || deepEqual(old, now)) return;
+    if (now !== undefined) batch.set(now);
+    else if (old !== undefined) batch.delete(old.set, old.path);
+  }
+}
+
+/** In the order of their endpoints' paths, so that these need not be sorted one by one. */
+function byEndpointPath(services: Iterable<ServiceState>): ServiceState[] {
+  return Array.from(services, (state) => ({ state, path: `${state.key}/` }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ state }) => state);
+}
+
+function placeOf(state: GlobalState, name: string): NodePlace {
+  return { name, zone: state.nodes.get(name)?.zone ?? "" };
+}
+
+function addTouched(
+  batch: OpBatch,
+  state: GlobalState,
+  touched: Befores<ServiceState | undefined>,
+  place: NodePlace,
+): void {
+  for (const [key, before] of touched) {
+    const after = state.services.get(key);
+    if (before === after) continue;
+    addDiff(batch, before && viewService(before, place), after && viewService(after, place));
+  }
+}
+
+/** The node itself moved: every service may look different from there. */
+function addMove(
+  batch: OpBatch,
+  state: GlobalState,
+  touched: Befores<ServiceState | undefined>,
+  from: NodePlace,
+  to: NodePlace,
+): void {
+  for (const service of state.services.values()) {
+    const before = touched.has(service.key) ? touched.get(service.key) : service;
+    addDiff(batch, before && viewService(before, from), viewService(service, to));
+  }
+  for (const [key, before] of touched) {
+    if (state.services.has(key)) continue;
+    addDiff(batch, before && viewService(before, from), undefined);
+  }
+}
+
+function addDiff(
+  batch: OpBatch,
+  before: ServiceView | undefined,
+  after: ServiceView | undefined,
+): void {
+  if (after === undefined) {
+    if (before !== undefined) batch.delete("services", before.service.path);
+  } else if (before === undefined || !sameNodeService(before.service.value, after.service.value)) {
+    batch.set(after.service);
+  }
+  addEndpoints(batch, before?.endpoints ?? [], after?.endpoints ?? []);
+}
+
+/** Walks both lists, which ascend by path, side by side. */
+function addEndpoints(
+  batch: OpBatch,
+  before: readonly EndpointOp[],
+  after: readonly EndpointOp[],
+): void {
+  let at = 0;
+  for (const op of after) {
+    let old = before[at];
+    while (old !== undefined && old.path < op.path) {
+      batch.delete("endpoints", old.path);
+      at += 1;
+      old = before[at];
+    }
+    if (old?.path !== op.path) batch.set(op);
+    else {
+      at += 1;
+      if (!sameNodeEndpoint(old.value, op.value)) batch.set(op);
+    }
+  }
+  for (; at < before.length; at += 1) batch.delete("endpoints", before[at]?.path ?? "");
+}

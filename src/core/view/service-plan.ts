@@ -1,0 +1,241 @@
+import { FAMILIES, type Family } from "../model/address.ts";
+import type { Endpoint } from "../model/endpoint.ts";
+import { deepEqual } from "../model/equal.ts";
+import { groupKeyOf, keyOf } from "../model/object.ts";
+import { isExternallyReachable, type Service } from "../model/service.ts";
+import type { ServiceState } from "../store/state.ts";
+import { type Candidates, candidatesFor } from "./candidates.ts";
+import type { NodeEndpoint, NodeEndpointPort, NodeService, SetOp } from "./ops.ts";
+import {
+  endpointsOf,
+  hasLocalReadyEndpoint,
+  isInCluster,
+  isInLocal,
+  isLocal,
+  type NodePlace,
+  type Topology,
+  topologyFor,
+} from "./select.ts";
+
+export type ServiceOp = Extract<SetOp, { set: "services" }>;
+export type EndpointOp = Extract<SetOp, { set: "endpoints" }>;
+
+/** What one node is to be sent of a service; endpoints in ascending order of their paths. */
+export interface ServiceView {
+  readonly service: ServiceOp;
+  readonly endpoints: readonly EndpointOp[];
+}
+
+/** The candidates of one port in one family. */
+interface Lane {
+  readonly portIndex: number;
+  readonly family: Family;
+  readonly candidates: Candidates;
+}
+
+interface LaneOnNode {
+  readonly candidates: Candidates;
+  readonly topology: Topology;
+  readonly hasLocalReady: boolean;
+}
+
+/** How an endpoint is used: for each lane one of `-`, `c` (Cluster list), `l` (Local list), `b` (both). */
+type Uses = string;
+
+/** One array for each set of families, so that equal ones are identical. */
+const FAMILY_LISTS: Readonly<Record<string, readonly Family[]>> = {
+  "": [],
+  v4: ["v4"],
+  v6: ["v6"],
+  v4v6: FAMILIES,
+};
+
+/**
+ * What the views of a service on all nodes have in common, worked out once for a state. The view of a
+ * node costs only a look at each endpoint, and nodes that see the same share the same objects.
+ */
+class ServicePlan {
+  readonly #service: ServiceOp;
+  readonly #endpoints: readonly Endpoint[];
+  /** The one group of the service; undefined where it has several. */
+  readonly #ownGroup: string | undefined;
+  readonly #lanes: readonly Lane[];
+  /** Each endpoint as nodes see it on which it does not run: the same operation for all of them. */
+  readonly #remoteOps: EndpointOp[] = [];
+  readonly #remoteUses: Uses[] = [];
+  readonly #usesCluster: boolean;
+  readonly #usesLocal: boolean;
+  /** Most endpoints of a service are used alike: one list of ports serves them all. */
+  readonly #portLists: (readonly NodeEndpointPort[])[] = [];
+
+  constructor(state: ServiceState) {
+    const { key, service } = state;
+    const external = state.listened || isExternallyReachable(service);
+    const internalLocal = service.internalTrafficPolicy === "Local";
+    this.#usesCluster = !internalLocal || external || service.edgeIPs.length > 0;
+    this.#usesLocal = internalLocal || (external && service.externalTrafficPolicy === "Local");
+    this.#endpoints = endpointsByPath(state);
+    this.#ownGroup = state.groups.length === 1 ? state.groups[0]?.ref.group : undefined;
+    this.#lanes = lanesOf(service, this.#endpoints);
+    const value = { key, service, usable: usableFamilies(service, this.#lanes) };
+    this.#service = { op: "set", set: "services", path: key, value };
+  }
+
+  viewFor(place: NodePlace): ServiceView {
+    const lanes = this.#lanes.map(({ candidates }) => ({
+      candidates,
+      topology: topologyFor(candidates, place),
+      hasLocalReady: this.#usesLocal && hasLocalReadyEndpoint(this.#endpoints, candidates, place),
+    }));
+    const endpoints: EndpointOp[] = [];
+    this.#endpoints.forEach((endpoint, at) => {
+      let uses: Uses = "";
+      let isUsed = false;
+      for (const lane of lanes) {
+        const use = lane.candidates.targets[at] === 0 ? "-" : this.#useOf(endpoint, lane, place);
+        uses += use;
+        if (use !== "-") isUsed = true;
+      }
+      if (isUsed) endpoints.push(this.#endpointOp(endpoint, at, uses, place));
+    });
+    return { service: this.#service, endpoints };
+  }
+
+  #useOf(endpoint: Endpoint, lane: LaneOnNode, place: NodePlace): string {
+    const { candidates, topology, hasLocalReady } = lane;
+    const cluster = this.#usesCluster && isInCluster(candidates, topology, endpoint, place);
+    const local = this.#usesLocal && isInLocal(hasLocalReady, endpoint, place);
+    if (cluster) return local ? "b" : "c";
+    return local ? "l" : "-";
+  }
+
+  #endpointOp(endpoint: Endpoint, at: number, uses: Uses, place: NodePlace): EndpointOp {
+    const local = isLocal(endpoint, place);
+    const shared = this.#remoteOps[at];
+    if (!local && shared !== undefined && this.#remoteUses[at] === uses) return shared;
+    const service = this.#service.path;
+    const path = this.#ownGroup === service ? keyOf(endpoint) : pathOf(service, endpoint);
+    const ports = this.#sharedPorts(this.#portsOf(at, uses));
+    const value: NodeEndpoint = {
+      path,
+      service,
+      group: this.#ownGroup ?? groupKeyOf(endpoint),
+      endpoint,
+      local,
+      ports,
+    };
+    const op: EndpointOp = { op: "set", set: "endpoints", path, value };
+    if (!local && shared === undefined) {
+      this.#remoteOps[at] = op;
+      this.#remoteUses[at] = uses;
+    }
+    return op;
+  }
+
+  #portsOf(at: number, uses: Uses): readonly NodeEndpointPort[] {
+    const ports: NodeEndpointPort[] = [];
+    this.#service.value.service.ports.forEach(({ name }, portIndex) => {
+      let target = 0;
+      let clusterFor = "";
+      let localFor = "";
+      this.#lanes.forEach((lane, index) => {
+        const use = uses[index];
+        if (lane.portIndex !== portIndex || use === "-") return;
+        target = lane.candidates.targets[at] ?? target;
+        if (use !== "l") clusterFor += lane.family;
+        if (use !== "c") localFor += lane.family;
+      });
+      if (target === 0) return;
+      ports.push({ name, target, clusterFor: families(clusterFor), localFor: families(localFor) });
+    });
+    return ports;
+  }
+
+  #sharedPorts(ports: readonly NodeEndpointPort[]): readonly NodeEndpointPort[] {
+    const known = this.#portLists.find((list) => samePorts(list, ports));
+    if (known !== undefined) return known;
+    this.#portLists.push(ports);
+    return ports;
+  }
+}
+
+const plans = new WeakMap<ServiceState, ServicePlan>();
+
+/** The view of one service on one node. */
+export function viewService(state: ServiceState, place: NodePlace): ServiceView {
+  let plan = plans.get(state);
+  if (plan === undefined) {
+    plan = new ServicePlan(state);
+    plans.set(state, plan);
+  }
+  return plan.viewFor(place);
+}
+
+/** Whether two nodes' endpoints say the same. */
+export function sameNodeEndpoint(a: NodeEndpoint, b: NodeEndpoint): boolean {
+  return (
+    a === b ||
+    (a.local === b.local &&
+      a.group === b.group &&
+      samePorts(a.ports, b.ports) &&
+      deepEqual(a.endpoint, b.endpoint))
+  );
+}
+
+export function sameNodeService(a: NodeService, b: NodeService): boolean {
+  return (
+    a === b ||
+    (deepEqual(a.service, b.service) && a.usable.every((list, index) => list === b.usable[index]))
+  );
+}
+
+function samePorts(a: readonly NodeEndpointPort[], b: readonly NodeEndpointPort[]): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every((port, index) => samePort(port, b[index]));
+}
+
+function samePort(a: NodeEndpointPort, b: NodeEndpointPort | undefined): boolean {
+  return (
+    a.name === b?.name &&
+    a.target === b.target &&
+    a.clusterFor === b.clusterFor &&
+    a.localFor === b.localFor
+  );
+}
+
+/** An endpoint of a group that is not the service's own is named with its group. */
+function pathOf(service: string, endpoint: Endpoint): string {
+  if (service === groupKeyOf(endpoint)) return keyOf(endpoint);
+  return `${service}/${endpoint.name}@${endpoint.namespace}.${endpoint.group}`;
+}
+
+function endpointsByPath(state: ServiceState): readonly Endpoint[] {
+  const endpoints = endpointsOf(state);
+  if (state.groups.length === 1) return endpoints;
+  return endpoints
+    .map((endpoint) => ({ endpoint, path: pathOf(state.key, endpoint) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ endpoint }) => endpoint);
+}
+
+function lanesOf(service: Service, endpoints: readonly Endpoint[]): readonly Lane[] {
+  const lanes: Lane[] = [];
+  service.ports.forEach((port, portIndex) => {
+    for (const family of FAMILIES) {
+      const candidates = candidatesFor(endpoints, port, family);
+      if (candidates !== undefined) lanes.push({ portIndex, family, candidates });
+    }
+  });
+  return lanes;
+}
+
+function usableFamilies(service: Service, lanes: readonly Lane[]): NodeService["usable"] {
+  return service.ports.map((_, portIndex) => {
+    const usable = lanes.filter((lane) => lane.portIndex === portIndex && lane.candidates.hasAny);
+    return families(usable.map((lane) => lane.family).join(""));
+  });
+}
+
+function families(joined: string): readonly Family[] {
+  return FAMILY_LISTS[joined] ?? FAMILIES;
+}
