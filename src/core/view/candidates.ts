@@ -1,5 +1,6 @@
 import { type Family, familyOf } from "../model/address.ts";
 import { type Endpoint, resolveTargetPort, type TopologyHints } from "../model/endpoint.ts";
+import { groupKeyOf } from "../model/object.ts";
 import type { ServicePort } from "../model/service.ts";
 
 /** What holds for one port and family of a service on every node. */
@@ -48,13 +49,16 @@ export function isServingTerminating(endpoint: Endpoint): boolean {
   return endpoint.serving && endpoint.terminating;
 }
 
-/** Of two records of one address and port, as slices have during a move, the one that stays counts. */
+/**
+ * Of two records of one address and port in a group, as slices have during a move, the one that stays
+ * counts. Groups stand by themselves: a server may serve in several, by other hints or weights.
+ */
 function dropDuplicates(endpoints: readonly Endpoint[], targets: number[], family: Family): void {
   if (!hasRepeatedAddress(endpoints, family)) return;
   const kept = new Map<string, number>();
   endpoints.forEach((endpoint, index) => {
-    const where = `${addressIn(endpoint, family)} ${targets[index]}`;
     if (targets[index] === 0) return;
+    const where = `${groupKeyOf(endpoint)} ${addressIn(endpoint, family)} ${targets[index]}`;
     const other = kept.get(where);
     const loser = other !== undefined && isBetter(endpoint, endpoints[other]) ? other : index;
     if (other !== undefined) targets[loser] = 0;

@@ -128,6 +128,20 @@ test("of two records of one address the one that does not end counts, once", () 
   expect(select([fresh, elsewhere]).cluster).toEqual(["fresh", "elsewhere"]);
 });
 
+test("a server of two groups counts in both", () => {
+  const ref = (group: string) => ({ group, weight: 1, hints: { host: "", port: 0, path: "" } });
+  const groups = ["blue", "green"].map((group) => ({
+    ref: ref(`default/${group}`),
+    state: {
+      key: `default/${group}`,
+      group: undefined,
+      endpoints: [endpoint(group, { group, addresses: ["10.9.9.9"] })],
+    },
+  }));
+  const state = { ...stateOf([]), groups };
+  expect(selectEndpoints(state, samplePort(), "v4", here).cluster.size).toBe(2);
+});
+
 test("a port decides by its name, then by its target's name, then by the number", () => {
   const named = endpoint("named", { ports: [{ name: "http", port: 8081 }] });
   const plain = endpoint("plain");

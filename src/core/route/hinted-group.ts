@@ -1,0 +1,40 @@
+import { NO_HINTS, type RouteHints } from "../model/group.ts";
+import type { ServiceGroup } from "../store/state.ts";
+import { type Eligible, keepOnly } from "./eligible.ts";
+import type { Notes } from "./notes.ts";
+import type { RequestHint } from "./packet.ts";
+import { type HintScore, isBetterScore, scoreHints } from "./request-hints.ts";
+
+/**
+ * Leaves the endpoints of the group that suits the request best, of those groups that have any: the
+ * first with the highest score. All stay where the request says nothing or no group suits it.
+ */
+export function keepHintedGroup(
+  eligible: readonly Eligible[],
+  hint: RequestHint | undefined,
+  notes: Notes,
+): readonly Eligible[] {
+  if (hint === undefined) return eligible;
+  let best: { group: ServiceGroup; score: HintScore } | undefined;
+  for (const { group } of eligible) {
+    const score = scoreHints(hintsOf(group), hint);
+    if (score === undefined) continue;
+    if (best === undefined || isBetterScore(score, best.score)) best = { group, score };
+  }
+  if (best === undefined) {
+    notes.because("no group suits what the request says: groups by their weight");
+    return eligible;
+  }
+  const { group } = best;
+  const { key } = group.state;
+  notes.because(`group ${key} suits best what the request says`);
+  const reason = `group ${key} suits the request better`;
+  return keepOnly(eligible, (one) => one.group === group, notes, reason);
+}
+
+/** The hints of the attachment win over the group's own. */
+function hintsOf({ ref, state }: ServiceGroup): RouteHints {
+  const { host, path, port } = ref.hints;
+  const saysNothing = host === "" && path === "" && port === 0;
+  return saysNothing ? (state.group?.hints ?? NO_HINTS) : ref.hints;
+}
