@@ -1,3 +1,5 @@
+import type { Problem } from "./model/problems.ts";
+
 /** Codes are public API: never renamed, each one listed in docs/errors.md. */
 export type ErrorCode =
   | "ERR_USAGE"
@@ -10,18 +12,29 @@ export type ErrorCode =
   | "ERR_NOT_FOUND"
   | "ERR_NOT_POSSIBLE_HERE"
   | "ERR_LISTEN"
+  | "ERR_SYSTEM_CALL"
+  | "ERR_LOOP_ENDED"
   | "ERR_API_UNREACHABLE"
   | "ERR_API_PROTOCOL"
+  | "ERR_API_MESSAGE_TOO_LARGE"
   | "ERR_SYNC_FAILED"
+  | "ERR_SINK_BROKEN"
   | "ERR_ABORTED";
+
+export interface CoreErrorOptions extends ErrorOptions {
+  readonly problems?: readonly Problem[];
+}
 
 /** The only error class thrown on purpose. Callers branch on `code`. */
 export class CoreError extends Error {
   override readonly name = "CoreError";
   readonly code: ErrorCode;
+  /** All that is wrong with an input that was refused; empty for other errors. */
+  readonly problems: readonly Problem[];
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: CoreErrorOptions) {
     super(message, options);
     this.code = code;
+    this.problems = options?.problems ?? [];
   }
 }

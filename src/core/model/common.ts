@@ -32,26 +32,34 @@ export const protocolSchema: z.ZodType<Protocol> = z.enum(["TCP", "UDP", "SCTP"]
 
 export const portSchema: z.ZodType<number> = z
   .number()
-  .refine(isPort, "a whole number from 1 to 65535");
+  .refine(isPort, "a whole number from 1 to 65535")
+  .meta({ type: "integer", minimum: 1, maximum: 65_535 });
 
 /** A port, or 0 where none is wanted. */
 export const optionalPortSchema: z.ZodType<number> = z
   .number()
-  .refine((port) => port === 0 || isPort(port), "a whole number from 1 to 65535, or 0 for none");
+  .refine((port) => port === 0 || isPort(port), "a whole number from 1 to 65535, or 0 for none")
+  .meta({ type: "integer", minimum: 0, maximum: 65_535 });
 
-export const ipSchema: z.ZodType<string> = z.string().transform((text, context) => {
-  const ip = canonicalIp(text);
-  if (ip !== undefined) return ip;
-  context.addIssue({ code: "custom", message: "an IPv4 or IPv6 address" });
-  return z.NEVER;
-});
+export const ipSchema: z.ZodType<string> = z
+  .string()
+  .transform((text, context) => {
+    const ip = canonicalIp(text);
+    if (ip !== undefined) return ip;
+    context.addIssue({ code: "custom", message: "an IPv4 or IPv6 address" });
+    return z.NEVER;
+  })
+  .meta({ description: "an IPv4 or IPv6 address" });
 
-export const cidrSchema: z.ZodType<string> = z.string().transform((text, context) => {
-  const cidr = parseCidr(text);
-  if (cidr !== undefined) return cidr.text;
-  context.addIssue({ code: "custom", message: "a network such as 10.0.0.0/8 or fd00::/8" });
-  return z.NEVER;
-});
+export const cidrSchema: z.ZodType<string> = z
+  .string()
+  .transform((text, context) => {
+    const cidr = parseCidr(text);
+    if (cidr !== undefined) return cidr.text;
+    context.addIssue({ code: "custom", message: "a network such as 10.0.0.0/8 or fd00::/8" });
+    return z.NEVER;
+  })
+  .meta({ description: "a network such as 10.0.0.0/8 or fd00::/8" });
 
 /** The fields of `Metadata`, to be spread into the schema of an object. */
 export const metadataFields: {

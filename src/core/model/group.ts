@@ -70,7 +70,7 @@ const httpCheckSchema = z.strictObject({
     .default(["1xx", "2xx", "3xx", "4xx"]),
 });
 
-export const healthCheckSchema: z.ZodType<HealthCheck> = z.strictObject({
+const healthCheckSchema: z.ZodType<HealthCheck> = z.strictObject({
   protocol: z.enum(["none", "tcp", "tcpDelay", "http", "dns"]).default("tcp"),
   timeoutMs: z.int().min(1).max(3_600_000).default(2000),
   intervalMs: z.int().min(10).max(3_600_000).default(5000),

@@ -64,7 +64,7 @@ export const modeSchema: z.ZodType<ListenerMode> = z.enum([
   "dns",
 ]);
 
-export const listenerTlsSchema: z.ZodType<ListenerTls> = z.strictObject({
+const listenerTlsSchema: z.ZodType<ListenerTls> = z.strictObject({
   certificates: z.array(keySchema).min(1),
   clientCaFile: z.string().default(""),
 });
@@ -88,7 +88,7 @@ export const listenerSchema: z.ZodType<Listener> = z
     service: keySchema,
     servicePort: z.string().default(""),
     mode: modeSchema.default("tcp"),
-    tls: listenerTlsSchema.optional().transform((tls) => tls),
+    tls: listenerTlsSchema.optional(),
     proxyProtocol: proxyProtocolSchema.default(PLAIN_PROXY),
     securityGroup: z.union([z.literal(""), keySchema]).default(""),
     idleTimeoutMs: z.int().min(1).default(900_000),
@@ -103,9 +103,11 @@ export const listenerSchema: z.ZodType<Listener> = z
   .refine((listener) => listener.address.startsWith("/") === (listener.port === 0), {
     path: ["port"],
     message: "a port from 1 to 65535 for an IP address, and none for a unix socket",
-  });
+  })
+  // The field is there also where it is undefined: equal objects have equal keys.
+  .transform((listener) => ({ ...listener, tls: listener.tls }));
 
 /** The protocol that a listener's clients speak below its mode. */
-export function protocolOf(listener: Listener): Protocol {
+export function protocolOf(listener: Pick<Listener, "mode">): Protocol {
   return listener.mode === "udp" || listener.mode === "dns" ? "UDP" : "TCP";
 }

@@ -25,17 +25,17 @@ export interface Node {
   readonly alive: boolean;
 }
 
-export const nodeSchema: z.ZodType<Node> = z.strictObject({
-  kind: z.literal("Node"),
-  name: metadataFields.name,
-  labels: metadataFields.labels,
-  annotations: metadataFields.annotations,
-  addresses: z.array(ipSchema).default([]),
-  zone: z.string().default(""),
-  subnets: z.array(cidrSchema).default([]),
-  tunnel: z
-    .strictObject({ address: z.string(), publicKey: z.string().default("") })
-    .optional()
-    .transform((tunnel) => tunnel),
-  alive: z.boolean().default(true),
-});
+export const nodeSchema: z.ZodType<Node> = z
+  .strictObject({
+    kind: z.literal("Node"),
+    name: metadataFields.name,
+    labels: metadataFields.labels,
+    annotations: metadataFields.annotations,
+    addresses: z.array(ipSchema).default([]),
+    zone: z.string().default(""),
+    subnets: z.array(cidrSchema).default([]),
+    tunnel: z.strictObject({ address: z.string(), publicKey: z.string().default("") }).optional(),
+    alive: z.boolean().default(true),
+  })
+  // The field is there also where it is undefined: equal objects have equal keys.
+  .transform((node) => ({ ...node, tunnel: node.tunnel }));

@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import xxhash from "xxhash-wasm";
+import { canonicalHash, canonicalJson, hashText } from "./hash.ts";
+import { xxh64 } from "./xxh64.ts";
+
+test("XXH64 is the one that others compute, for all lengths", async () => {
+  const reference = await xxhash();
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(xxh64(bytes)).toBe(reference.h64Raw(bytes));
+    }),
+  );
+});
+
+test("a view into a larger buffer is hashed alone", () => {
+  const bytes = new TextEncoder().encode("xxabcxx");
+  expect(xxh64(bytes.subarray(2, 5))).toBe(0x44bc2cf5ad770999n);
+});
+
+test("hashes are 16 digits, also small ones", () => {
+  fc.assert(fc.property(fc.string(), (text) => /^[\da-f]{16}$/.test(hashText(text))));
+});
+
+test("the order of keys and undefined fields do not matter; the order of lists does", () => {
+  expect(canonicalHash({ a: 1, b: { c: 2, d: undefined } })).toBe(
+    canonicalHash({ b: { c: 2 }, a: 1 }),
+  );
+  expect(canonicalHash([1, 2])).not.toBe(canonicalHash([2, 1]));
+});
+
+test("canonical JSON keeps the value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
