@@ -1,0 +1,14 @@
+export const PRINT_OPTIONS = {
+  format: {
+    kind: "enum",
+    values: ["ops", "yaml", "json"],
+    default: "ops",
+    help: "ops: a line for each operation; yaml, json: the whole state at each sync",
+  },
+  printOutput: {
+    kind: "string",
+    placeholder: "FILE",
+    default: "-",
+    help: "where to print; - is standard output",
+  },
+} as const;

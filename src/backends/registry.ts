@@ -1,0 +1,17 @@
+import type { BackendDefinition } from "./backend.ts";
+
+/** All backends that take a node's view, one line each; nothing is loaded before it is asked for. */
+const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map([
+  ["print", async () => (await import("./print/definition.ts")).PRINT],
+]);
+
+export const BACKEND_NAMES: readonly string[] = [...BACKENDS.keys()];
+
+/** Undefined where there is no backend of that name. */
+export async function loadBackend(name: string): Promise<BackendDefinition | undefined> {
+  return BACKENDS.get(name)?.();
+}
+
+export async function loadAllBackends(): Promise<readonly BackendDefinition[]> {
+  return Promise.all([...BACKENDS.values()].map((load) => load()));
+}

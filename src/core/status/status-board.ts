@@ -1,0 +1,117 @@
+/** `starting`: it was not well yet. `failed`: it tries again, or waits for someone to act. */
+export type Health = "starting" | "ok" | "failed";
+
+export type ComponentKind = "source" | "sync" | "backend" | "server";
+
+export interface ComponentStatus {
+  readonly kind: ComponentKind;
+  readonly name: string;
+  readonly health: Health;
+  /** For people: how much was read, why it failed. */
+  readonly message: string;
+  /** When the health became what it is. */
+  readonly sinceMs: number;
+  /** When the work that is under way began; undefined while there is none. */
+  readonly busySinceMs: number | undefined;
+  /** What was asked for and could not be had: deviations of a data plane, claims that lost. */
+  readonly notHonoured: readonly string[];
+}
+
+/** How one component tells the board about itself. */
+export interface Reporter {
+  ok(message: string): void;
+  failed(message: string): void;
+  /** Work began that `ok` or `failed` will end. */
+  busy(): void;
+  /** All that can not be honoured now; replaces what was said before. */
+  notHonoured(what: readonly string[]): void;
+}
+
+export interface HealthReport {
+  /** Nothing hangs: a restart would not help. */
+  readonly live: boolean;
+  /** Everything is well: what was asked for is true on this node. */
+  readonly ready: boolean;
+  /** Nothing hangs and nothing failed; what is still starting does not count. */
+  readonly healthy: boolean;
+  /** Why not, a line a component. */
+  readonly reasons: readonly string[];
+}
+
+export interface StatusBoardOptions {
+  readonly now: () => number;
+  /** Work that takes longer than this hangs. */
+  readonly stuckAfterMs?: number;
+  readonly onChange?: (component: ComponentStatus) => void;
+}
+
+const DEFAULT_STUCK_AFTER_MS = 120_000;
+
+/** One board of health: each component writes its own line, everyone reads. */
+export class StatusBoard {
+  readonly #components = new Map<string, ComponentStatus>();
+  readonly #now: () => number;
+  readonly #stuckAfterMs: number;
+  readonly #onChange: (component: ComponentStatus) => void;
+
+  constructor(options: StatusBoardOptions) {
+    this.#now = options.now;
+    this.#stuckAfterMs = options.stuckAfterMs ?? DEFAULT_STUCK_AFTER_MS;
+    this.#onChange = options.onChange ?? (() => undefined);
+  }
+
+  /** Puts a component on the board, as starting. */
+  add(kind: ComponentKind, name: string): Reporter {
+    const id = `${kind} ${name}`;
+    let current: ComponentStatus = {
+      kind,
+      name,
+      health: "starting",
+      message: "",
+      sinceMs: this.#now(),
+      busySinceMs: undefined,
+      notHonoured: [],
+    };
+    this.#components.set(id, current);
+    const update = (change: Partial<ComponentStatus>): void => {
+      current = { ...current, ...change };
+      this.#components.set(id, current);
+    };
+    const settle = (health: Health, message: string): void => {
+      const isNews = health !== current.health || message !== current.message;
+      const sinceMs = health === current.health ? current.sinceMs : this.#now();
+      update({ health, message, sinceMs, busySinceMs: undefined });
+      if (isNews) this.#onChange(current);
+    };
+    return {
+      ok: (message) => settle("ok", message),
+      failed: (message) => settle("failed", message),
+      busy: () => update({ busySinceMs: current.busySinceMs ?? this.#now() }),
+      notHonoured: (what) => update({ notHonoured: [...what] }),
+    };
+  }
+
+  components(): readonly ComponentStatus[] {
+    return [...this.#components.values()];
+  }
+
+  health(): HealthReport {
+    const reasons: string[] = [];
+    let live = true;
+    let ready = true;
+    let healthy = true;
+    for (const component of this.#components.values()) {
+      const { kind, name, health, message, busySinceMs } = component;
+      const busyMs = busySinceMs === undefined ? 0 : this.#now() - busySinceMs;
+      if (busyMs > this.#stuckAfterMs) {
+        live = false;
+        reasons.push(`${kind} ${name}: busy for ${Math.round(busyMs / 1000)} s`);
+      }
+      if (health === "ok") continue;
+      ready = false;
+      if (health === "failed") healthy = false;
+      reasons.push(`${kind} ${name}: ${health}${message === "" ? "" : `: ${message}`}`);
+    }
+    return { live, ready: ready && live, healthy: healthy && live, reasons };
+  }
+}
