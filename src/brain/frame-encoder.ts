@@ -1,0 +1,156 @@
+import type { ModelObject } from "../core/model/object.ts";
+import type { NodeEndpoint, NodeService, SetOp } from "../core/view/ops.ts";
+import { ProtoWriter } from "../wire/protobuf/proto-writer.ts";
+import { writeNodeEndpoint } from "../wire/sets/endpoint-writer.ts";
+import { globalPathOf } from "../wire/sets/global-path.ts";
+import { GlobalWriter, type Hash64 } from "../wire/sets/global-writer.ts";
+import { jsonBytesOf } from "../wire/sets/json-value.ts";
+import { beginSet, endSet, writeDelete, writeReset, writeSync } from "../wire/sets/op-item.ts";
+import { SCOPES, type Scopes } from "../wire/sets/scopes.ts";
+import { writeService } from "../wire/sets/service-writer.ts";
+import { FURTHER_KIND_ID, SET_ID } from "../wire/sets/set-id.ts";
+import { FrameCache } from "./frame-cache.ts";
+
+/** A write to a client and some more. */
+const INITIAL_BYTES = 131_072;
+
+/** The sets that travel as the JSON of their objects. */
+export type FurtherSetOp = Exclude<SetOp, { set: "services" | "endpoints" }>;
+
+/**
+ * Makes the gRPC messages of both APIs, one after the other in one buffer, from which `take` takes
+ * them. All calls share it: who makes messages takes them before anyone else has a turn.
+ */
+export class FrameEncoder {
+  readonly #out = new ProtoWriter(INITIAL_BYTES);
+  readonly #global: GlobalWriter;
+  readonly #isShared: () => boolean;
+  /** By the scopes that a message says, since these depend on the service too. */
+  readonly #endpoints: ReadonlyMap<Scopes | undefined, FrameCache>;
+  readonly #objects: FrameCache;
+
+  /**
+   * @param cacheBytes what messages that are kept may take, all together
+   * @param isShared whether there are several watchers: for one alone, keeping costs more than it saves
+   */
+  constructor(hash: Hash64, cacheBytes: number, isShared: () => boolean) {
+    this.#global = new GlobalWriter(hash);
+    this.#isShared = isShared;
+    const variants = [undefined, ...SCOPES];
+    const share = cacheBytes / (2 * (variants.length + 1));
+    this.#endpoints = new Map(variants.map((scopes) => [scopes, new FrameCache(share)]));
+    this.#objects = new FrameCache(share);
+  }
+
+  /** Bytes that were made and not taken. */
+  get length(): number {
+    return this.#out.length;
+  }
+
+  /** Takes all that was made since the last time. */
+  take(): Buffer {
+    const bytes = Buffer.from(this.#out.view());
+    this.#out.clear();
+    return bytes;
+  }
+
+  /** Drops what was made and not taken. */
+  clear(): void {
+    this.#out.clear();
+  }
+
+  sync(): void {
+    writeSync(this.#out);
+  }
+
+  reset(): void {
+    writeReset(this.#out);
+  }
+
+  deletion(setId: number, path: string): void {
+    writeDelete(this.#out, setId, path);
+  }
+
+  nodeService(value: NodeService): void {
+    if (this.#again(this.#objects, value)) return;
+    const start = this.#out.length;
+    beginSet(this.#out, SET_ID.services, value.key);
+    writeService(this.#out, value.service, "resolved", value.usable);
+    endSet(this.#out);
+    this.#keep(this.#objects, value, start);
+  }
+
+  /** @param scopes undefined for clients that know our fields */
+  nodeEndpoint(value: NodeEndpoint, scopes: Scopes | undefined): void {
+    const cache = this.#endpoints.get(scopes) ?? this.#objects;
+    if (this.#again(cache, value)) return;
+    const start = this.#out.length;
+    beginSet(this.#out, SET_ID.endpoints, value.path);
+    writeNodeEndpoint(this.#out, value, scopes);
+    endSet(this.#out);
+    this.#keep(cache, value, start);
+  }
+
+  furtherSet(op: FurtherSetOp): void {
+    beginSet(this.#out, SET_ID[op.set], op.path);
+    this.#out.raw(jsonBytesOf(op.value));
+    endSet(this.#out);
+  }
+
+  /** An object of the global API under its own path. */
+  object(object: ModelObject): void {
+    if (this.#again(this.#objects, object)) return;
+    const start = this.#out.length;
+    this.objectAt(object, globalPathOf(object));
+    this.#keep(this.#objects, object, start);
+  }
+
+  /** The same under another path. */
+  objectAt(object: ModelObject, path: string): void {
+    beginSet(this.#out, globalSetIdOf(object), path);
+    this.#writeObject(object);
+    endSet(this.#out);
+  }
+
+  #writeObject(object: ModelObject): void {
+    switch (object.kind) {
+      case "Service":
+        this.#global.writeServiceInfo(this.#out, object);
+        return;
+      case "Endpoint":
+        this.#global.writeEndpointInfo(this.#out, object);
+        return;
+      case "Node":
+        this.#global.writeNodeInfo(this.#out, object);
+        return;
+      default:
+        this.#out.raw(jsonBytesOf(object));
+    }
+  }
+
+  /** Writes the message that was kept for the value, where there is one. */
+  #again(cache: FrameCache, value: object): boolean {
+    const frame = cache.get(value);
+    if (frame === undefined) return false;
+    this.#out.raw(frame);
+    return true;
+  }
+
+  #keep(cache: FrameCache, value: object, start: number): void {
+    if (this.#isShared()) cache.set(value, this.#out.view(start));
+  }
+}
+
+/** The number of the set that an object of the global API is in. */
+export function globalSetIdOf(object: ModelObject): number {
+  switch (object.kind) {
+    case "Service":
+      return SET_ID.globalServices;
+    case "Endpoint":
+      return SET_ID.globalEndpoints;
+    case "Node":
+      return SET_ID.globalNodes;
+    default:
+      return FURTHER_KIND_ID[object.kind];
+  }
+}

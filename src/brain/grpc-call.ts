@@ -1,0 +1,114 @@
+import type { ServerHttp2Stream } from "node:http2";
+import type { Duplex } from "node:stream";
+import { CoreError } from "../core/errors.ts";
+import { FrameDecoder } from "../wire/grpc/frame-decoder.ts";
+import { encodeGrpcMessage, GRPC_STATUS, type GrpcStatus } from "../wire/grpc/status.ts";
+
+/** Messages are gathered to writes of this size: what a client that stops reading holds up. */
+const WRITE_BYTES = 32_768;
+
+const RESPONSE_HEADERS = {
+  ":status": 200,
+  "content-type": "application/grpc",
+  "grpc-accept-encoding": "identity",
+} as const;
+
+/** Where messages are made. What is in it is taken before anyone else has a turn. */
+export interface FrameOutput {
+  readonly length: number;
+  take(): Buffer;
+  clear(): void;
+}
+
+/** Refuses a call without a response body. */
+export function refuseCall(stream: ServerHttp2Stream, status: GrpcStatus): void {
+  if (stream.destroyed || stream.headersSent) return;
+  stream.respond({ ...RESPONSE_HEADERS, ...statusHeaders(status) }, { endStream: true });
+}
+
+/** What a call needs of an HTTP/2 stream. */
+export type GrpcStream = Duplex & Pick<ServerHttp2Stream, "respond" | "sendTrailers">;
+
+/** One gRPC call on the side of the server: messages in, messages out, a status at the end. */
+export class GrpcCall {
+  readonly #stream: GrpcStream;
+  readonly #maxMessageBytes: number;
+  readonly #abort = new AbortController();
+  #status: GrpcStatus = { code: GRPC_STATUS.ok, message: "" };
+
+  constructor(stream: GrpcStream, maxMessageBytes: number) {
+    this.#stream = stream;
+    this.#maxMessageBytes = maxMessageBytes;
+    stream.on("close", () => this.#abort.abort());
+    stream.on("wantTrailers", () => stream.sendTrailers(statusHeaders(this.#status)));
+    stream.respond(RESPONSE_HEADERS, { waitForTrailers: true });
+  }
+
+  /** Aborted when the client is gone or the call was ended from outside. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** The messages of the client as the decoder stands on them, until no more will come. */
+  async *messages(): AsyncGenerator<FrameDecoder> {
+    const decoder = new FrameDecoder(this.#maxMessageBytes);
+    // A bad message must not take the stream down: the status is still to be sent on it.
+    for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      decoder.feed(chunk);
+      while (decoder.next()) yield decoder;
+    }
+  }
+
+  /**
+   * Sends all messages that `frames` makes in `output`, many in one write, and waits where the client
+   * does not read. Returns how many there were.
+   */
+  async send(frames: Iterable<void>, output: FrameOutput): Promise<number> {
+    let sent = 0;
+    output.clear();
+    for (const _ of frames) {
+      sent += 1;
+      if (output.length >= WRITE_BYTES) await this.#write(output.take());
+    }
+    if (output.length > 0) await this.#write(output.take());
+    return sent;
+  }
+
+  /** Ends the call with a status; what was sent before it still arrives. */
+  end(status: GrpcStatus): void {
+    this.#status = status;
+    this.#abort.abort();
+    if (this.#stream.destroyed) return;
+    this.#stream.end();
+    // What the client still says is of no interest, but has to be read to see its end.
+    this.#stream.resume();
+  }
+
+  #write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#abort.signal.aborted || this.#stream.destroyed) throw ended();
+    if (this.#stream.write(chunk)) return undefined;
+    return new Promise((resolve, reject) => {
+      const { signal } = this.#abort;
+      const drained = (): void => {
+        signal.removeEventListener("abort", aborted);
+        resolve();
+      };
+      const aborted = (): void => {
+        this.#stream.off("drain", drained);
+        reject(ended());
+      };
+      this.#stream.once("drain", drained);
+      signal.addEventListener("abort", aborted, { once: true });
+    });
+  }
+}
+
+function ended(): CoreError {
+  return new CoreError("ERR_ABORTED", "the call was ended");
+}
+
+function statusHeaders({ code, message }: GrpcStatus): Record<string, string> {
+  const headers = { "grpc-status": String(code) };
+  return message === "" ? headers : { ...headers, "grpc-message": encodeGrpcMessage(message) };
+}

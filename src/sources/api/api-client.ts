@@ -1,0 +1,125 @@
+import { DEFAULT_KEEP_ALIVE, type KeepAliveOptions, keepAlive } from "../../brain/keep-alive.ts";
+import { CoreError } from "../../core/errors.ts";
+import { formatListenAddress } from "../../core/options/listen-address.ts";
+import type { ProtoReader } from "../../wire/protobuf/proto-reader.ts";
+import type { SourceReporter } from "../source.ts";
+import { type ApiTarget, connectApi } from "./api-target.ts";
+import { type ChangeOp, WatchCall, type WatchMethod } from "./watch-call.ts";
+
+export interface ApiClientOptions extends ApiTarget {
+  /** From 0 to 1, without 1. */
+  readonly random: () => number;
+  /** Rejects where the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly firstRetryMs?: number;
+  readonly maxRetryMs?: number;
+  readonly connectTimeoutMs?: number;
+  readonly maxMessageBytes?: number;
+  readonly keepAlive?: KeepAliveOptions;
+}
+
+const DEFAULTS = {
+  firstRetryMs: 250,
+  maxRetryMs: 30_000,
+  connectTimeoutMs: 10_000,
+  maxMessageBytes: 16_777_216,
+} as const;
+
+/** Half of a wait is left to chance, so that many clients do not come back at the same moment. */
+const JITTER = 0.5;
+
+/** What takes the operations of one change and, at its end, all of them together. */
+export interface ChangeTaker<T> {
+  /** Forgets what was added since the last commit: the change broke off. */
+  begin(): void;
+  /** @param reader stands on the bytes that the value of `op` is in */
+  add(op: ChangeOp, reader: ProtoReader): void;
+  /** Undefined where the change says nothing new. */
+  commit(): T | undefined;
+}
+
+/**
+ * Follows one watch of an API, whatever happens to the connection: it is made again with growing
+ * waits, and a change that broke off counts as never sent.
+ */
+export class ApiClient {
+  readonly #options: ApiClientOptions;
+  readonly #method: WatchMethod;
+  readonly #report: SourceReporter;
+  readonly #abort = new AbortController();
+  #call: WatchCall | undefined;
+  #failures = 0;
+
+  constructor(options: ApiClientOptions, method: WatchMethod, report: SourceReporter) {
+    this.#options = options;
+    this.#method = method;
+    this.#report = report;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /**
+   * The next change that says something new.
+   * @throws CoreError ERR_ABORTED once the client is closed
+   */
+  async next<T>(request: Uint8Array, taker: ChangeTaker<T>): Promise<T> {
+    for (;;) {
+      if (this.#abort.signal.aborted) throw closed();
+      try {
+        const change = await this.#attempt(request, taker);
+        this.#failures = 0;
+        this.#report.ok(`follows the API at ${formatListenAddress(this.#options.address)}`);
+        if (change !== undefined) return change;
+      } catch (error) {
+        if (this.#abort.signal.aborted) throw closed();
+        await this.#failed(error);
+      }
+    }
+  }
+
+  close(): void {
+    this.#abort.abort();
+    this.#call?.close();
+    this.#call = undefined;
+  }
+
+  async #attempt<T>(request: Uint8Array, taker: ChangeTaker<T>): Promise<T | undefined> {
+    const call = this.#call ?? (await this.#connect());
+    taker.begin();
+    await call.change(request, (op, reader) => taker.add(op, reader));
+    return taker.commit();
+  }
+
+  async #connect(): Promise<WatchCall> {
+    const { connectTimeoutMs, maxMessageBytes } = { ...DEFAULTS, ...this.#options };
+    const session = await connectApi(this.#options, connectTimeoutMs);
+    if (this.#abort.signal.aborted) {
+      session.destroy();
+      throw closed();
+    }
+    this.#call = new WatchCall(session, this.#method, maxMessageBytes);
+    keepAlive(session, this.#options.keepAlive ?? DEFAULT_KEEP_ALIVE);
+    return this.#call;
+  }
+
+  async #failed(cause: unknown): Promise<void> {
+    this.#call?.close();
+    this.#call = undefined;
+    this.#failures += 1;
+    this.#report.failed(
+      cause instanceof CoreError
+        ? cause
+        : new CoreError("ERR_API_PROTOCOL", `the API watch failed: ${String(cause)}`, { cause }),
+    );
+    const { firstRetryMs, maxRetryMs } = { ...DEFAULTS, ...this.#options };
+    const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (this.#failures - 1));
+    const waitMs = Math.round(fullMs * (1 - JITTER * this.#options.random()));
+    await this.#options.sleep(waitMs, this.#abort.signal);
+  }
+}
+
+function closed(): CoreError {
+  return new CoreError("ERR_ABORTED", "the watch was ended");
+}

@@ -1,0 +1,114 @@
+import { readFile } from "node:fs/promises";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { connect as connectSocket, isIP } from "node:net";
+import type { Duplex } from "node:stream";
+import { connect as connectTls, type SecureContextOptions } from "node:tls";
+import { CoreError } from "../../core/errors.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
+
+/** PEM files; they are read at each connection, so renewed ones are taken up by themselves. */
+export interface ApiClientTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** The authorities that the server's certificate must come from. */
+  readonly caFile: string;
+}
+
+/** Where an API is. */
+export interface ApiTarget {
+  readonly address: ListenAddress;
+  /** Undefined: no TLS. */
+  readonly tls?: ApiClientTls | undefined;
+}
+
+/** The server may send so much ahead of what is read here; less makes a whole state slow. */
+const STREAM_WINDOW_BYTES = 1_048_576;
+const CONNECTION_WINDOW_BYTES = 2_097_152;
+const MAX_FRAME_BYTES = 65_536;
+
+/** The name that a server's certificate must have where it is reached without one. */
+const UNIX_SERVER_NAME = "localhost";
+
+/**
+ * Connects to an API.
+ * @throws CoreError ERR_API_UNREACHABLE, or ERR_CONFIG_INVALID where a TLS file can not be read
+ */
+export async function connectApi(
+  target: ApiTarget,
+  timeoutMs: number,
+): Promise<ClientHttp2Session> {
+  const tls = target.tls && (await readTls(target.tls));
+  const session = connectHttp2(tls === undefined ? "http://api" : "https://api", {
+    createConnection: () => openSocket(target.address, tls),
+    settings: {
+      enablePush: false,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxFrameSize: MAX_FRAME_BYTES,
+    },
+  });
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      session.off("error", fail);
+      session.off("close", closed);
+      session.off("remoteSettings", ready);
+    };
+    const fail = (cause: unknown): void => {
+      settle();
+      session.on("error", () => undefined);
+      session.destroy();
+      reject(unreachable(target, cause));
+    };
+    const closed = (): void => fail(new Error("the connection was closed"));
+    // Only the peer's settings show that something answers that speaks HTTP/2 and, with TLS 1.3,
+    // that it took our certificate.
+    const ready = (): void => {
+      settle();
+      session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+      resolve(session);
+    };
+    const timer = setTimeout(() => fail(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    session.once("error", fail);
+    session.once("close", closed);
+    session.once("remoteSettings", ready);
+  });
+}
+
+export function unreachable({ address }: ApiTarget, cause: unknown): CoreError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new CoreError(
+    "ERR_API_UNREACHABLE",
+    `the API at ${formatListenAddress(address)} can not be reached: ${reason}`,
+    { cause },
+  );
+}
+
+function openSocket(address: ListenAddress, tls: SecureContextOptions | undefined): Duplex {
+  const place = address.kind === "unix" ? { path: address.path } : address;
+  if (tls === undefined) return connectSocket(place);
+  const name = address.kind === "unix" ? UNIX_SERVER_NAME : address.host;
+  return connectTls({
+    ...place,
+    ...tls,
+    minVersion: "TLSv1.2",
+    ALPNProtocols: ["h2"],
+    // An address is not a name that could be asked for; it is checked as the host all the same.
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+  });
+}
+
+async function readTls(tls: ApiClientTls): Promise<SecureContextOptions> {
+  const [cert, key, ca] = await Promise.all([tls.certFile, tls.keyFile, tls.caFile].map(readPem));
+  return { cert, key, ca };
+}
+
+async function readPem(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CoreError("ERR_CONFIG_INVALID", `TLS of the API client: ${reason}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,315 @@
+import type { Family } from "../../core/model/address.ts";
+import { EMPTY, NO_STRINGS, type StringMap } from "../../core/model/common.ts";
+import { NO_HINTS } from "../../core/model/group.ts";
+import type {
+  EdgeAddress,
+  GroupRef,
+  Service,
+  ServicePort,
+  ServiceType,
+} from "../../core/model/service.ts";
+import type { ProtoReader } from "../protobuf/proto-reader.ts";
+import { checkedCidr, checkedIp, checkedName, checkedOptionalPort, refused } from "./checks.ts";
+import { familiesOf } from "./family-mask.ts";
+import { readIpSet } from "./ip-set.ts";
+import { readPortMapping } from "./port-mapping.ts";
+import { EDGE_POLICIES, SERVICE_FIELD } from "./service-fields.ts";
+import { EXTENSION_FIELD } from "./set-id.ts";
+
+const MAX_AFFINITY_SECONDS = 86_400;
+
+/** What `localv1.Service` says. */
+export interface ServiceMessage {
+  readonly service: Service;
+  /** As in `NodeService`; undefined where the sender does not know our fields. */
+  readonly usable: readonly (readonly Family[])[] | undefined;
+}
+
+/** Collects the fields; messages may hold them in any order. */
+interface Draft {
+  namespace: string;
+  name: string;
+  type: string;
+  clusterIPs: readonly string[];
+  externalIPs: readonly string[];
+  loadBalancerIPs: readonly string[];
+  edgeIPs: EdgeAddress[];
+  ports: ServicePort[];
+  externalToLocal: boolean;
+  internalToLocal: boolean;
+  labels: Map<string, string>;
+  annotations: Map<string, string>;
+  filterRanges: string[];
+  affinitySeconds: number;
+  healthCheckNodePort: number;
+  extension: number;
+  clusterIpOrder: string[];
+  externalIpOrder: string[];
+  loadBalancerIpOrder: string[];
+  sourceRangeOrder: string[];
+  plain: boolean;
+  trafficDistribution: string;
+  groups: GroupRef[];
+  usable: number[];
+}
+
+function emptyDraft(): Draft {
+  return {
+    namespace: "",
+    name: "",
+    type: "",
+    clusterIPs: EMPTY,
+    externalIPs: EMPTY,
+    loadBalancerIPs: EMPTY,
+    edgeIPs: [],
+    ports: [],
+    externalToLocal: false,
+    internalToLocal: false,
+    labels: new Map(),
+    annotations: new Map(),
+    filterRanges: [],
+    affinitySeconds: 0,
+    healthCheckNodePort: 0,
+    extension: 0,
+    clusterIpOrder: [],
+    externalIpOrder: [],
+    loadBalancerIpOrder: [],
+    sourceRangeOrder: [],
+    plain: false,
+    trafficDistribution: "",
+    groups: [],
+    usable: [],
+  };
+}
+
+/** Reads the rest of the reader's current message as a `localv1.Service`. */
+export function readService(reader: ProtoReader): ServiceMessage {
+  const draft = emptyDraft();
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field < EXTENSION_FIELD) readField(reader, field, draft);
+    else readOwnField(reader, field, draft);
+  }
+  const extended = draft.extension > 0;
+  return {
+    service: serviceOf(draft),
+    usable: extended
+      ? draft.ports.map((_, index) => familiesOf(draft.usable[index] ?? 0))
+      : undefined,
+  };
+}
+
+function readField(reader: ProtoReader, field: number, draft: Draft): void {
+  switch (field) {
+    case SERVICE_FIELD.namespace:
+      draft.namespace = reader.string();
+      return;
+    case SERVICE_FIELD.name:
+      draft.name = reader.string();
+      return;
+    case SERVICE_FIELD.type:
+      draft.type = reader.string();
+      return;
+    case SERVICE_FIELD.ips:
+      readServiceIps(reader, draft);
+      return;
+    case SERVICE_FIELD.ports:
+      draft.ports.push(readPortMapping(reader));
+      return;
+    case SERVICE_FIELD.externalToLocal:
+      draft.externalToLocal = reader.bool();
+      return;
+    case SERVICE_FIELD.labels:
+      reader.entryInto(draft.labels);
+      return;
+    case SERVICE_FIELD.annotations:
+      reader.entryInto(draft.annotations);
+      return;
+    case SERVICE_FIELD.ipFilters:
+      readIpFilter(reader, draft.filterRanges);
+      return;
+    case SERVICE_FIELD.clientIpAffinity:
+      draft.affinitySeconds = readAffinity(reader);
+      return;
+    case SERVICE_FIELD.internalToLocal:
+      draft.internalToLocal = reader.bool();
+      return;
+    case SERVICE_FIELD.healthCheckNodePort:
+      draft.healthCheckNodePort = reader.int32();
+      return;
+    default:
+      reader.skip();
+  }
+}
+
+function readOwnField(reader: ProtoReader, field: number, draft: Draft): void {
+  switch (field) {
+    case EXTENSION_FIELD:
+      draft.extension = reader.uint32();
+      return;
+    case SERVICE_FIELD.clusterIpOrder:
+      draft.clusterIpOrder.push(checkedIp("Service.ClusterIPOrder", reader.string()));
+      return;
+    case SERVICE_FIELD.externalIpOrder:
+      draft.externalIpOrder.push(checkedIp("Service.ExternalIPOrder", reader.string()));
+      return;
+    case SERVICE_FIELD.loadBalancerIpOrder:
+      draft.loadBalancerIpOrder.push(checkedIp("Service.LoadBalancerIPOrder", reader.string()));
+      return;
+    case SERVICE_FIELD.sourceRangeOrder:
+      draft.sourceRangeOrder.push(checkedCidr("Service.SourceRangeOrder", reader.string()));
+      return;
+    case SERVICE_FIELD.plain:
+      draft.plain = reader.bool();
+      return;
+    case SERVICE_FIELD.trafficDistribution:
+      draft.trafficDistribution = reader.string();
+      return;
+    case SERVICE_FIELD.edgeIps:
+      draft.edgeIPs.push(readEdgeAddress(reader));
+      return;
+    case SERVICE_FIELD.groups:
+      draft.groups.push(readGroupRef(reader));
+      return;
+    case SERVICE_FIELD.usable:
+      reader.numbersInto(draft.usable);
+      return;
+    default:
+      reader.skip();
+  }
+}
+
+function serviceOf(draft: Draft): Service {
+  return {
+    kind: "Service",
+    namespace: checkedName("Service.Namespace", draft.namespace),
+    name: checkedName("Service.Name", draft.name),
+    labels: stringMap(draft.labels),
+    annotations: stringMap(draft.annotations),
+    type: draft.plain ? "Plain" : serviceType(draft.type),
+    clusterIPs: firstFilled(draft.clusterIpOrder, draft.clusterIPs),
+    externalIPs: firstFilled(draft.externalIpOrder, draft.externalIPs),
+    loadBalancerIPs: firstFilled(draft.loadBalancerIpOrder, draft.loadBalancerIPs),
+    edgeIPs: orEmpty(draft.edgeIPs),
+    ports: orEmpty(draft.ports),
+    internalTrafficPolicy: draft.internalToLocal ? "Local" : "Cluster",
+    externalTrafficPolicy: draft.externalToLocal ? "Local" : "Cluster",
+    affinitySeconds: draft.affinitySeconds,
+    sourceRanges: firstFilled(draft.sourceRangeOrder, draft.filterRanges),
+    healthCheckNodePort: checkedOptionalPort(
+      "Service.HealthCheckNodePort",
+      draft.healthCheckNodePort,
+    ),
+    trafficDistribution: draft.trafficDistribution,
+    groups: orEmpty(draft.groups),
+  };
+}
+
+/** Types that only old servers send (ExternalName, none at all) have no addresses to serve. */
+function serviceType(text: string): ServiceType {
+  return text === "NodePort" || text === "LoadBalancer" ? text : "ClusterIP";
+}
+
+function readServiceIps(reader: ProtoReader, draft: Draft): void {
+  const outer = reader.enter();
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) draft.clusterIPs = readIpSet(reader, "ServiceIPs.ClusterIPs");
+    else if (field === 2) draft.externalIPs = readIpSet(reader, "ServiceIPs.ExternalIPs");
+    else if (field === 4) draft.loadBalancerIPs = readIpSet(reader, "ServiceIPs.LoadBalancerIPs");
+    else reader.skip();
+  }
+  reader.leave(outer);
+}
+
+/** Which addresses a filter is for is not kept: in the model they are the load-balancer addresses. */
+function readIpFilter(reader: ProtoReader, into: string[]): void {
+  const outer = reader.enter();
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 2) into.push(checkedCidr("IPFilter.SourceRanges", reader.string().trim()));
+    else reader.skip();
+  }
+  reader.leave(outer);
+}
+
+function readAffinity(reader: ProtoReader): number {
+  const outer = reader.enter();
+  let seconds = 0;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) seconds = reader.int32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+  if (seconds >= 0 && seconds <= MAX_AFFINITY_SECONDS) return seconds;
+  throw refused(
+    "ClientIPAffinity.TimeoutSeconds",
+    seconds,
+    `a whole number from 0 to ${MAX_AFFINITY_SECONDS}`,
+  );
+}
+
+function readEdgeAddress(reader: ProtoReader): EdgeAddress {
+  const outer = reader.enter();
+  let address = "";
+  let number = 0;
+  let instance = 0;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) address = reader.string();
+    else if (field === 2) number = reader.uint32();
+    else if (field === 3) instance = reader.uint32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+  const policy = EDGE_POLICIES[number];
+  if (policy === undefined) throw refused("EdgeAddress.Policy", number, "0, 1 or 2");
+  return {
+    address: checkedIp("EdgeAddress.Address", address),
+    policy,
+    instance: policy === "instance" ? instance : -1,
+  };
+}
+
+function readGroupRef(reader: ProtoReader): GroupRef {
+  const outer = reader.enter();
+  let group = "";
+  let weight = 0;
+  let host = "";
+  let port = 0;
+  let path = "";
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    switch (field) {
+      case 1:
+        group = reader.string();
+        break;
+      case 2:
+        weight = reader.uint32();
+        break;
+      case 3:
+        host = reader.string();
+        break;
+      case 4:
+        port = reader.uint32();
+        break;
+      case 5:
+        path = reader.string();
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  reader.leave(outer);
+  const plain = host === "" && port === 0 && path === "";
+  return { group, weight, hints: plain ? NO_HINTS : { host, port, path } };
+}
+
+/** A map as the model has it; one object for all that are empty. */
+export function stringMap(entries: ReadonlyMap<string, string>): StringMap {
+  return entries.size === 0 ? NO_STRINGS : Object.fromEntries(entries);
+}
+
+function firstFilled<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+  return first.length > 0 ? first : orEmpty(second);
+}
+
+/** Many lists are empty: they share one array. */
+export function orEmpty<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? EMPTY : list;
+}

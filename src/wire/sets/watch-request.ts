@@ -1,0 +1,40 @@
+import type { ProtoReader } from "../protobuf/proto-reader.ts";
+import type { ProtoWriter } from "../protobuf/proto-writer.ts";
+import { EXTENSION_FIELD, EXTENSION_VERSION } from "./set-id.ts";
+
+const SETS_FIELD = 101;
+
+/** `localv1.WatchReq` and, without a node's name, `globalv1.GlobalWatchReq`. */
+export interface WatchRequestMessage {
+  readonly nodeName: string;
+  /** 0 for a client that does not know our fields. */
+  readonly extension: number;
+  /** Numbers of the further sets that are wanted. */
+  readonly sets: readonly number[];
+}
+
+/** A framed request of a client that knows our fields. */
+export function writeWatchRequest(
+  writer: ProtoWriter,
+  nodeName: string,
+  sets: readonly number[],
+): void {
+  writer.beginFrame();
+  writer.string(1, nodeName);
+  writer.uint32(EXTENSION_FIELD, EXTENSION_VERSION);
+  writer.packed(SETS_FIELD, sets);
+  writer.endFrame();
+}
+
+export function readWatchRequest(reader: ProtoReader): WatchRequestMessage {
+  let nodeName = "";
+  let extension = 0;
+  const sets: number[] = [];
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) nodeName = reader.string();
+    else if (field === EXTENSION_FIELD) extension = reader.uint32();
+    else if (field === SETS_FIELD) reader.numbersInto(sets);
+    else reader.skip();
+  }
+  return { nodeName, extension, sets };
+}
