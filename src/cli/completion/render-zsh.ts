@@ -1,0 +1,62 @@
+import type { CompletedCommand, CompletedOption, Offer } from "./completion-model.ts";
+
+/** The completion script for zsh. */
+export function renderZsh(commands: readonly CompletedCommand[]): string {
+  const described = commands.map(({ name, help }) => `    ${quote(`${name}:${help}`)}`);
+  return `#compdef portolan
+# zsh completion for portolan; to use it: source <(portolan completion zsh)
+_portolan() {
+  local -a commands
+  commands=(
+${described.join("\n")}
+    'help:explain a command'
+  )
+  if ((CURRENT == 2)); then
+    _describe command commands
+    return
+  fi
+  shift words
+  ((CURRENT--))
+  case "\${words[1]}" in
+${commands.map(commandCase).join("\n")}
+  esac
+}
+compdef _portolan portolan
+`;
+}
+
+function commandCase(command: CompletedCommand): string {
+  const specs = command.options.map(optionSpec);
+  if (command.argument.kind !== "none") specs.push(quote(`1:argument:${action(command.argument)}`));
+  specs.push(quote("--help[explain this command]"));
+  return [
+    `    ${command.name})`,
+    `      _arguments ${specs.join(" \\\n        ")}`,
+    "      ;;",
+  ].join("\n");
+}
+
+function optionSpec({ flag, help, value, isRepeatable }: CompletedOption): string {
+  const repeat = isRepeatable ? "*" : "";
+  const text = `${repeat}${flag}[${escapeText(help)}]`;
+  return quote(value.kind === "none" ? text : `${text}:value:${action(value)}`);
+}
+
+function action(offer: Offer): string {
+  switch (offer.kind) {
+    case "words":
+      return `(${offer.words.map(escapeText).join(" ")})`;
+    case "file":
+      return "_files";
+    default:
+      return " ";
+  }
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[[\]:\\]/g, (character) => `\\${character}`);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

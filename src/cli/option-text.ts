@@ -1,0 +1,31 @@
+import { flagName, type OptionSpec } from "../core/options/option-spec.ts";
+
+/** `--metrics-listen <ADDR>`, as help and docs write it. */
+export function optionTerm(name: string, spec: OptionSpec): string {
+  const value = valueTerm(spec);
+  return value === "" ? `--${flagName(name)}` : `--${flagName(name)} <${value}>`;
+}
+
+/** The help of an option, with its default. */
+export function optionHelp(spec: OptionSpec): string {
+  const standard = "default" in spec ? spec.default : undefined;
+  return standard === undefined ? spec.help : `${spec.help} (default: ${standard})`;
+}
+
+function valueTerm(spec: OptionSpec): string {
+  if (spec.placeholder !== undefined) return spec.placeholder;
+  switch (spec.kind) {
+    case "boolean":
+      return "";
+    case "enum":
+      return spec.values.join("|");
+    case "address":
+      return "ADDR";
+    case "number":
+      return "N";
+    case "duration":
+      return "TIME";
+    default:
+      return "TEXT";
+  }
+}

@@ -1,0 +1,41 @@
+import { BACKEND_NAMES } from "../backends/registry.ts";
+import { CoreError } from "../core/errors.ts";
+import { nearest } from "../core/model/problems.ts";
+
+/** Attached to the store itself: it serves every node, where a backend takes one node's view. */
+export const API = "api";
+
+/** Backends that this version does not have. */
+const NOT_AVAILABLE: readonly string[] = [
+  "userspace",
+  "nftables",
+  "iptables",
+  "ipvs",
+  "hcn",
+  "edge",
+  "healthchecks",
+  "auto",
+];
+
+/** The words that `--to` takes. */
+export const AVAILABLE_BACKENDS: readonly string[] = [...BACKEND_NAMES, API];
+
+/**
+ * Says why there is no backend of that name.
+ * @param where what an error calls the place that it stands in
+ */
+export function refuseBackend(name: string, where: string): never {
+  const available = AVAILABLE_BACKENDS.join(", ");
+  if (NOT_AVAILABLE.includes(name)) {
+    throw new CoreError(
+      "ERR_NOT_POSSIBLE_HERE",
+      `${where}: the backend "${name}" is not available in this version; available: ${available}`,
+    );
+  }
+  const near = nearest(name, [...AVAILABLE_BACKENDS, ...NOT_AVAILABLE]);
+  const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
+  throw new CoreError(
+    "ERR_CONFIG_INVALID",
+    `${where}: "${name}" is not a backend${hint}; expected one of ${available}`,
+  );
+}

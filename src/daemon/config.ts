@@ -1,0 +1,131 @@
+import type { BackendDefinition } from "../backends/backend.ts";
+import { loadAllBackends, loadBackend } from "../backends/registry.ts";
+import { formatPath } from "../core/model/problems.ts";
+import { flagName, type OptionSpecs, type ValuesOf } from "../core/options/option-spec.ts";
+import {
+  environmentLayer,
+  fileLayer,
+  firstLayer,
+  flagLayer,
+  type OptionLayer,
+  resolveOptions,
+} from "../core/options/resolve-options.ts";
+import { API, refuseBackend } from "./backend-words.ts";
+import { type BackendEntry, EMPTY_CONFIG_FILE, readConfigFile } from "./config-file.ts";
+import { Faults } from "./faults.ts";
+import { CONFIG_OPTION, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
+import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
+import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
+
+export interface BackendConfig {
+  /** The backend's name, with a number where one name is used more than once. */
+  readonly name: string;
+  readonly definition: BackendDefinition;
+  readonly options: ValuesOf<OptionSpecs>;
+}
+
+/** All that one instance is told, checked. */
+export interface InstanceConfig {
+  readonly node: string;
+  readonly sources: readonly SourceSpec[];
+  readonly backends: readonly BackendConfig[];
+  readonly servesApi: boolean;
+  readonly values: RunValues;
+}
+
+export interface ConfigInputs {
+  /** By the name in code, as the command line gave them. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly hostName: string;
+}
+
+/**
+ * Flag, then environment, then config file.
+ * @throws CoreError ERR_USAGE, ERR_CONFIG_INVALID with all problems; ERR_NOT_POSSIBLE_HERE
+ */
+export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfig> {
+  const given = [flagLayer(inputs.flags), environmentLayer(inputs.environment)];
+  const faults = new Faults();
+  const path = faults.values(resolveOptions(CONFIG_OPTION, given))?.config;
+  const file =
+    path === undefined ? EMPTY_CONFIG_FILE : await readConfigFile(path, await fileOptionNames());
+  const fromFile = fileLayer(file.options, ["options"]);
+  const values = faults.values(resolveOptions(RUN_OPTIONS, [...given, fromFile]));
+  const words = faults.values(resolveOptions(WORDS, given)) ?? { from: [], to: [] };
+  const placeOf = (word: string): string => formatPath(firstLayer(given, word)?.path(word) ?? []);
+  const sources =
+    words.from.length > 0
+      ? resolveSources(words.from, () => placeOf("from"), faults)
+      : resolveSources(file.sources, (index) => `sources[${index}]`, faults);
+  const entries =
+    words.to.length > 0
+      ? words.to.map((to) => ({ to, options: {}, place: placeOf("to") }))
+      : file.backends;
+  if (entries.length === 0) faults.usage("no backend; expected --to BACKEND, such as --to print");
+  const backends = await resolveBackends(entries, given, fromFile, faults);
+  if (values !== undefined) {
+    faults.attempt(() => serverTlsOf(values));
+    faults.attempt(() => clientTlsOf(values));
+  }
+  if (values === undefined || faults.any) throw faults.error();
+  return Object.freeze({
+    node: values.node ?? inputs.hostName,
+    sources,
+    backends,
+    servesApi: entries.some((entry) => entry.to === API),
+    values,
+  });
+}
+
+/** The keys that `options:` of a config file may have. */
+export async function fileOptionNames(): Promise<readonly string[]> {
+  const backends = await loadAllBackends();
+  const specs = [RUN_OPTIONS, ...backends.map((backend) => backend.options)];
+  return [...new Set(specs.flatMap((group) => Object.keys(group)))].map(flagName);
+}
+
+function resolveSources(
+  words: readonly string[],
+  placeOf: (index: number) => string,
+  faults: Faults,
+): readonly SourceSpec[] {
+  const parsed = words.map((text, index) =>
+    faults.attempt(() => parseSourceSpec(text, placeOf(index))),
+  );
+  if (parsed.length === 0) {
+    faults.usage("no source; expected --from SOURCE, such as --from file:state.yaml");
+  }
+  const sources = parsed.filter((source) => source !== undefined);
+  const owners = sources.map((source) => source.owner);
+  const twice = owners.find((owner, index) => owners.indexOf(owner) !== index);
+  if (twice !== undefined) {
+    faults.usage(`"${twice}" is given twice; expected each source once`);
+  }
+  return sources;
+}
+
+async function resolveBackends(
+  entries: readonly BackendEntry[],
+  given: readonly OptionLayer[],
+  file: OptionLayer,
+  faults: Faults,
+): Promise<readonly BackendConfig[]> {
+  const configs: BackendConfig[] = [];
+  const uses = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) {
+    if (entry.to === API) continue;
+    const definition = await loadBackend(entry.to);
+    if (definition === undefined) {
+      faults.attempt(() => refuseBackend(entry.to, entry.place));
+      continue;
+    }
+    const own = fileLayer(entry.options, ["backends", index]);
+    const options = faults.values(resolveOptions(definition.options, [...given, own, file]));
+    const use = (uses.get(entry.to) ?? 0) + 1;
+    uses.set(entry.to, use);
+    const name = use === 1 ? entry.to : `${entry.to}-${use}`;
+    if (options !== undefined) configs.push({ name, definition, options });
+  }
+  return configs;
+}

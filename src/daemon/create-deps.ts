@@ -1,0 +1,58 @@
+import process from "node:process";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Log } from "../core/log.ts";
+import type { GlobalStore } from "../core/store/global-store.ts";
+import type { InstanceConfig } from "./config.ts";
+import { createSource } from "./create-source.ts";
+import type { ApiAttachment, InstanceDeps } from "./instance-deps.ts";
+import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
+import { readVersion } from "./version.ts";
+
+const ROOT = 0;
+const MS_PER_SECOND = 1000;
+
+/** Time and chance as they are. */
+export const WORLD: Pick<InstanceDeps, "random" | "sleep"> = {
+  random: () => Math.random(),
+  sleep: async (ms, signal) => {
+    await wait(ms, undefined, { signal });
+  },
+};
+
+/** All that an instance takes from the real world. */
+export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDeps {
+  return {
+    ...WORLD,
+    log,
+    stdout,
+    machine: { os: process.platform, isRoot: process.getuid?.() === ROOT },
+    version: readVersion(),
+    nowMs: () => Date.now(),
+    monotonicSeconds: () => performance.now() / MS_PER_SECOND,
+    createSource: (spec, config) => createSource(spec, config.values, WORLD),
+    startApi: (store, config) => startApi(store, config, log),
+    watchApi: async ({ address }, config, request, report) => {
+      const { watchNode } = await import("../sources/api/watch-node.ts");
+      return watchNode({ address, tls: clientTlsOf(config.values), ...WORLD }, request, report);
+    },
+  };
+}
+
+async function startApi(
+  store: GlobalStore,
+  { values }: InstanceConfig,
+  log: Log,
+): Promise<ApiAttachment> {
+  const { createApiServer } = await import("../brain/api-server.ts");
+  const server = await createApiServer(store, {
+    listen: values.apiListen,
+    tls: serverTlsOf(values),
+    maxMessageBytes: values.apiMaxMessageBytes,
+    log,
+  });
+  return {
+    address: server.address,
+    watchers: () => server.stats().watchers,
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,27 @@
+import type { ValuesOf } from "../core/options/option-spec.ts";
+import type { Source } from "../sources/source.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import type { API_CLIENT_OPTIONS, FILE_OPTIONS } from "./options.ts";
+import type { SourceSpec } from "./source-spec.ts";
+import { clientTlsOf } from "./tls-options.ts";
+
+export type SourceValues = ValuesOf<typeof FILE_OPTIONS> & ValuesOf<typeof API_CLIENT_OPTIONS>;
+
+/** Makes the source that a word of `--from` means; only its own code is loaded. */
+export async function createSource(
+  spec: SourceSpec,
+  values: SourceValues,
+  world: Pick<InstanceDeps, "random" | "sleep">,
+): Promise<Source> {
+  const { owner } = spec;
+  switch (spec.kind) {
+    case "file": {
+      const { createFileSource } = await import("../sources/file/file-source.ts");
+      return createFileSource({ owner, path: spec.path, maxFileBytes: values.maxFileBytes });
+    }
+    case "api": {
+      const { createApiSource } = await import("../sources/api/api-source.ts");
+      return createApiSource({ owner, address: spec.address, tls: clientTlsOf(values), ...world });
+    }
+  }
+}

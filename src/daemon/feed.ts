@@ -1,0 +1,128 @@
+import { formatListenAddress } from "../core/options/listen-address.ts";
+import type { WatchRequest } from "../core/sinks/sink.ts";
+import type { Reporter, StatusBoard } from "../core/status/status-board.ts";
+import { GlobalStore } from "../core/store/global-store.ts";
+import { NodeWatcher } from "../core/view/node-watcher.ts";
+import type { Source, SourceReporter } from "../sources/source.ts";
+import { writeAudit } from "./audit.ts";
+import { API } from "./backend-words.ts";
+import type { Closers } from "./closers.ts";
+import type { InstanceConfig } from "./config.ts";
+import { createConflictReport } from "./conflict-reports.ts";
+import type { FirstSyncs } from "./first-syncs.ts";
+import type { ApiSourceSpec, InstanceDeps } from "./instance-deps.ts";
+import type { Metrics } from "./metrics.ts";
+import type { OpStream } from "./pump.ts";
+
+/** Where the operations of a node come from. */
+export interface Feed {
+  open(request: WatchRequest): OpStream | Promise<OpStream>;
+  /** Begins to read; called once the streams are there. */
+  start(): Promise<void>;
+  /** Who follows it beside the streams of this node. */
+  watchers(): number;
+}
+
+export interface FeedContext {
+  readonly deps: InstanceDeps;
+  readonly board: StatusBoard;
+  readonly metrics: Metrics;
+  readonly closers: Closers;
+  readonly firstSyncs: FirstSyncs;
+}
+
+/**
+ * From an API alone to backends that all take one node's view, operations go straight through.
+ * Anything else needs a store in between.
+ */
+export async function createFeed(config: InstanceConfig, context: FeedContext): Promise<Feed> {
+  const [first, ...others] = config.sources;
+  return first?.kind === "api" && others.length === 0 && !config.servesApi
+    ? createDirectFeed(first, config, context)
+    : createStoreFeed(config, context);
+}
+
+function createDirectFeed(
+  spec: ApiSourceSpec,
+  config: InstanceConfig,
+  { deps, board, firstSyncs }: FeedContext,
+): Feed {
+  const report = sourceReporter(board.add("source", spec.owner), firstSyncs);
+  return {
+    open: (request) => deps.watchApi(spec, config, request, report),
+    start: async () => undefined,
+    watchers: () => 0,
+  };
+}
+
+async function createStoreFeed(config: InstanceConfig, context: FeedContext): Promise<Feed> {
+  const { deps, board, metrics, closers, firstSyncs } = context;
+  const owners = config.sources.map((source) => source.owner);
+  const ownerOrder = config.values.sourceOrder === "first-wins" ? owners : [];
+  const store = new GlobalStore({ ownerOrder });
+  for (const owner of owners) store.register(owner);
+  const reporters = new Map(owners.map((owner) => [owner, board.add("source", owner)]));
+  metrics.watchStore(store);
+  store.onCommit((commit) => writeAudit(deps.log, commit));
+  const reportConflicts = createConflictReport(store, reporters, deps.log);
+  store.onCommit(reportConflicts);
+  const watchers = config.servesApi ? await attachApi(store, config, context) : () => 0;
+  return {
+    open: (request) => new NodeWatcher(store, request.nodeName, request.sets),
+    start: async () => {
+      const sources: Source[] = [];
+      for (const spec of config.sources) {
+        const source = await deps.createSource(spec, config);
+        closers.add(`source ${spec.owner}`, () => source.close());
+        sources.push(source);
+      }
+      await Promise.all(
+        sources.map((source) => {
+          const reporter = reporters.get(source.owner) ?? board.add("source", source.owner);
+          return source.start(store, sourceReporter(reporter, firstSyncs, reportConflicts));
+        }),
+      );
+    },
+    watchers,
+  };
+}
+
+async function attachApi(
+  store: GlobalStore,
+  config: InstanceConfig,
+  { deps, board, closers, firstSyncs }: FeedContext,
+): Promise<() => number> {
+  const reporter = board.add("server", API);
+  const api = await deps.startApi(store, config);
+  closers.add("API server", () => api.close());
+  const where = formatListenAddress(api.address);
+  reporter.ok(`listens on ${where}`);
+  const ended = new AbortController();
+  closers.add("wait for the sources", async () => ended.abort());
+  void untilSynced(store, ended.signal).then(
+    () => firstSyncs.applied(API),
+    () => undefined,
+  );
+  return () => api.watchers();
+}
+
+async function untilSynced(store: GlobalStore, signal: AbortSignal): Promise<void> {
+  while (!store.isSynced()) await store.changed(signal);
+}
+
+function sourceReporter(
+  reporter: Reporter,
+  firstSyncs: FirstSyncs,
+  onRead: () => void = () => undefined,
+): SourceReporter {
+  return {
+    ok: (message) => {
+      reporter.ok(message);
+      onRead();
+    },
+    failed: (error) => {
+      reporter.failed(error.message);
+      firstSyncs.failed(error);
+    },
+  };
+}

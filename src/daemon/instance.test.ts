@@ -1,0 +1,197 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../core/errors.ts";
+import { type Op, RESET, SYNC } from "../core/view/ops.ts";
+import {
+  configOf,
+  createFakeDeps,
+  createLog,
+  FakeSource,
+  fakeBackend,
+  service,
+} from "./instance.fixture.ts";
+import { startInstance } from "./instance.ts";
+
+const WEB = service("web", "10.0.0.1");
+const OTHER = service("other", "10.0.0.2");
+
+test("brings the sources' state to every backend and closes in order", async () => {
+  const calls: string[] = [];
+  const source = new FakeSource("file:a", [WEB]);
+  const config = await configOf({}, [fakeBackend("one", calls), fakeBackend("two", calls)]);
+  const instance = await startInstance(config, createFakeDeps([source]));
+  await instance.applied;
+  expect(calls.filter((call) => call.startsWith("one"))).toEqual([
+    "one reset",
+    "one set default/web",
+    "one sync",
+  ]);
+  expect(calls.filter((call) => call.startsWith("two"))).toHaveLength(3);
+  calls.length = 0;
+  await instance.stop();
+  expect(source.isClosed).toBe(true);
+  expect(calls).toEqual(["two drain", "two close", "one drain", "one close"]);
+});
+
+test("nothing is sent before every source is synced", async () => {
+  const calls: string[] = [];
+  const first = new FakeSource("file:a", [WEB]);
+  const second = new FakeSource("file:b", [OTHER]);
+  const config = await configOf({ from: ["file:a", "file:b"] }, [fakeBackend("one", calls)]);
+  const instance = await startInstance(config, createFakeDeps([first, second]));
+  await instance.applied;
+  await instance.stop();
+  expect(calls.slice(0, 4)).toEqual([
+    "one reset",
+    "one set default/other",
+    "one set default/web",
+    "one sync",
+  ]);
+});
+
+test("an audit line for every commit names owner, revision and what", async () => {
+  const { log, lines } = createLog();
+  const source = new FakeSource("file:a", [WEB]);
+  const instance = await startInstance(await configOf({}, []), createFakeDeps([source], { log }));
+  source.write([OTHER]);
+  await instance.stop();
+  const audit = lines.filter((line) => line.message === "state changed");
+  expect(audit.map((line) => line.fields)).toEqual([
+    {
+      audit: {
+        owner: "file:a",
+        revision: 1,
+        created: 1,
+        updated: 0,
+        deleted: 0,
+        changes: ["create Service default/web"],
+      },
+    },
+    {
+      audit: {
+        owner: "file:a",
+        revision: 2,
+        created: 1,
+        updated: 0,
+        deleted: 1,
+        changes: expect.arrayContaining(["delete Service default/web"]),
+      },
+    },
+  ]);
+});
+
+test("with first-wins the claim that lost is logged; without, the source is refused", async () => {
+  const clash = (): FakeSource[] => [
+    new FakeSource("file:a", [WEB]),
+    new FakeSource("file:b", [service("thief", "10.0.0.1")]),
+  ];
+  const from = ["file:a", "file:b"];
+  const { log, lines } = createLog();
+  const ordered = await startInstance(
+    await configOf({ from, sourceOrder: "first-wins" }, []),
+    createFakeDeps(clash(), { log }),
+  );
+  await ordered.stop();
+  expect(lines.map((line) => line.message)).toContainEqual(
+    expect.stringMatching(/^claim lost: Service default\/thief: .*10\.0\.0\.1.*default\/web/),
+  );
+  const sources = clash();
+  await expect(
+    startInstance(await configOf({ from }, []), createFakeDeps(sources)),
+  ).rejects.toMatchObject({ code: "ERR_ADDRESS_TAKEN" });
+  expect(sources.every((source) => source.isClosed)).toBe(true);
+});
+
+test("one failing backend does not stop the other, and the first state counts as failed", async () => {
+  const calls: string[] = [];
+  const bad = fakeBackend("bad", calls, { sink: { send: () => Promise.reject(new Error("no")) } });
+  for (const pipe of ["separate", "parallel", "sequence"]) {
+    calls.length = 0;
+    const config = await configOf({ pipe }, [bad, fakeBackend("good", calls)]);
+    const source = new FakeSource("file:a", []);
+    const instance = await startInstance(config, createFakeDeps([source]));
+    await expect(instance.applied).rejects.toThrow("no");
+    await instance.stop();
+    expect(calls).toContain("good sync");
+  }
+});
+
+test("a backend that does not work here is refused with the remedy, and what was opened is closed", async () => {
+  const calls: string[] = [];
+  const broken = fakeBackend("broken", calls, {
+    definition: {
+      probe: async () => [{ severity: "missing", what: "nft", remedy: "apt-get install nftables" }],
+    },
+  });
+  const config = await configOf({}, [fakeBackend("one", calls), broken]);
+  await expect(startInstance(config, createFakeDeps([]))).rejects.toMatchObject({
+    code: "ERR_NOT_POSSIBLE_HERE",
+    message: 'the backend "broken" does not work here:\n  nft: apt-get install nftables',
+  });
+  expect(calls).toEqual(["one drain", "one close"]);
+});
+
+test("the API server is attached to the store, and counts as applied once that is synced", async () => {
+  const config = await configOf({ to: ["api"] });
+  let revision = -1;
+  const deps = createFakeDeps([new FakeSource("file:a", [WEB])]);
+  const instance = await startInstance(config, {
+    ...deps,
+    startApi: async (store, context) => {
+      store.onCommit((commit) => {
+        revision = commit.revision;
+      });
+      return deps.startApi(store, context);
+    },
+  });
+  await instance.applied;
+  await instance.stop();
+  expect(revision).toBe(1);
+});
+
+test("from an API alone, operations go straight to the backends", async () => {
+  const calls: string[] = [];
+  const config = await configOf({ from: ["api:127.0.0.1:1"] }, [fakeBackend("one", calls)]);
+  const changes: (readonly Op[])[] = [[RESET, { op: "delete", set: "nodes", path: "x" }, SYNC]];
+  const requests: unknown[] = [];
+  let isClosed = false;
+  const instance = await startInstance(
+    config,
+    createFakeDeps([], {
+      createSource: async () => {
+        throw new Error("no source is needed");
+      },
+      watchApi: async (spec, _config, request, report) => {
+        requests.push([spec.owner, request]);
+        report.ok("follows");
+        return {
+          poll: () => changes.shift(),
+          next: (signal) => {
+            const change = changes.shift();
+            if (change !== undefined) return Promise.resolve(change);
+            return new Promise((_, reject) => {
+              signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+            });
+          },
+          close: () => {
+            isClosed = true;
+          },
+        };
+      },
+    }),
+  );
+  await instance.applied;
+  await instance.stop();
+  expect(requests).toEqual([["api:127.0.0.1:1", { nodeName: "node-a", sets: [] }]]);
+  expect(calls.slice(0, 3)).toEqual(["one reset", "one delete x", "one sync"]);
+  expect(isClosed).toBe(true);
+});
+
+test("a source that fails before the first state fails what --once waits for", async () => {
+  const source = new FakeSource("file:a", []);
+  source.start = async (_store, report) => {
+    report.failed(new CoreError("ERR_API_UNREACHABLE", "nobody there"));
+  };
+  const instance = await startInstance(await configOf({}), createFakeDeps([source]));
+  await expect(instance.applied).rejects.toThrow("nobody there");
+  await instance.stop();
+});

@@ -1,0 +1,83 @@
+import type { Finding } from "../backends/backend.ts";
+import { deviationsOf } from "../backends/deviations.ts";
+import { CoreError } from "../core/errors.ts";
+import { createPipe, type NamedSink } from "../core/sinks/pipe.ts";
+import type { Sink } from "../core/sinks/sink.ts";
+import type { StatusBoard } from "../core/status/status-board.ts";
+import type { Closers } from "./closers.ts";
+import type { BackendConfig, InstanceConfig } from "./config.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface OpenBackendsContext {
+  readonly deps: InstanceDeps;
+  readonly board: StatusBoard;
+  readonly metrics: Metrics;
+  readonly closers: Closers;
+}
+
+/**
+ * Creates the backends and joins them to streams: one each, or one for all.
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE with the remedies
+ */
+export async function openBackends(
+  config: InstanceConfig,
+  context: OpenBackendsContext,
+): Promise<readonly NamedSink[]> {
+  const sinks: NamedSink[] = [];
+  for (const backend of config.backends) sinks.push(await openBackend(backend, config, context));
+  const { pipe } = config.values;
+  if (pipe === "separate" || sinks.length < 2) return sinks;
+  const name = sinks.map((sink) => sink.name).join("+");
+  return [{ name, sink: createPipe(sinks, pipe) }];
+}
+
+async function openBackend(
+  { name, definition, options }: BackendConfig,
+  config: InstanceConfig,
+  { deps, board, metrics, closers }: OpenBackendsContext,
+): Promise<NamedSink> {
+  const findings = await definition.probe(deps.machine);
+  refuseMissing(name, findings);
+  const report = board.add("backend", name);
+  const backend = await definition.create(options, {
+    nodeName: config.node,
+    log: deps.log,
+    stdout: deps.stdout,
+  });
+  closers.add(`backend ${name}`, async () => {
+    await backend.drain();
+    await backend.close();
+  });
+  report.ok(definition.summary);
+  const always = [
+    ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),
+    ...deviationsOf(definition.name).map(({ fact, instead }) => `${fact} ${instead}`),
+  ];
+  const tell = (): void => report.notHonoured([...always, ...backend.status().notHonoured]);
+  tell();
+  return { name, sink: metrics.meter(name, afterSync(backend.sink, tell)) };
+}
+
+/** What can not be honoured depends on what was asked for last. */
+function afterSync(sink: Sink, act: () => void): Sink {
+  return {
+    setup: () => sink.setup(),
+    waitRequest: () => sink.waitRequest(),
+    reset: () => sink.reset(),
+    send: (op) => {
+      if (op.op !== "sync") return sink.send(op);
+      return Promise.resolve(sink.send(op)).then(act);
+    },
+  };
+}
+
+function refuseMissing(name: string, findings: readonly Finding[]): void {
+  const missing = findings.filter((finding) => finding.severity === "missing");
+  if (missing.length === 0) return;
+  const lines = missing.map((finding) => `  ${finding.what}: ${finding.remedy}`);
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    [`the backend "${name}" does not work here:`, ...lines].join("\n"),
+  );
+}

@@ -1,0 +1,144 @@
+import type { OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
+
+/** Options of every command. */
+export const LOG_OPTIONS = {
+  logLevel: {
+    kind: "enum",
+    values: ["debug", "info", "warn", "error", "silent"],
+    default: "info",
+    help: "what is logged, to standard error",
+  },
+  logFormat: {
+    kind: "enum",
+    values: ["auto", "pretty", "json"],
+    default: "auto",
+    help: "auto: pretty on a terminal, JSON elsewhere",
+  },
+} as const;
+
+export type LogLevel = ValuesOf<typeof LOG_OPTIONS>["logLevel"];
+export type LogFormat = ValuesOf<typeof LOG_OPTIONS>["logFormat"];
+
+/** What reading state files needs. */
+export const FILE_OPTIONS = {
+  maxFileBytes: {
+    kind: "number",
+    min: 1,
+    max: 4_294_967_296,
+    default: 268_435_456,
+    help: "a state file, or all files of a folder, may have so many bytes",
+  },
+} as const;
+
+/** What `--from api:` needs. */
+export const API_CLIENT_OPTIONS = {
+  apiClientTlsCert: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "certificate (PEM) that this program shows to the API",
+  },
+  apiClientTlsKey: { kind: "string", placeholder: "FILE", help: "its private key (PEM)" },
+  apiClientTlsCa: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "authorities (PEM) that the API's certificate must come from",
+  },
+} as const;
+
+/** What `--to api` needs. */
+export const API_SERVER_OPTIONS = {
+  apiListen: {
+    kind: "address",
+    default: "127.0.0.1:12090",
+    help: "where --to api listens",
+  },
+  apiTlsCert: { kind: "string", placeholder: "FILE", help: "certificate (PEM) of the API" },
+  apiTlsKey: { kind: "string", placeholder: "FILE", help: "its private key (PEM)" },
+  apiTlsCa: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "authorities (PEM) that clients' certificates must come from",
+  },
+  apiMaxMessageBytes: {
+    kind: "number",
+    min: 1024,
+    max: 1_073_741_824,
+    default: 4_194_304,
+    help: "a longer message of a client is refused",
+  },
+} as const;
+
+/** What flows where; in a config file these are the lists `sources` and `backends`. */
+export const WORDS = {
+  from: {
+    kind: "list",
+    placeholder: "SOURCE",
+    suggestions: ["file:", "api:", "api:unix:"],
+    help: "a source: file:PATH, api:HOST:PORT, api:unix:PATH; may be repeated",
+  },
+  to: {
+    kind: "list",
+    placeholder: "BACKEND",
+    suggestions: ["print", "api"],
+    help: "a backend: print, api; may be repeated",
+  },
+} as const;
+
+/** How one instance is wired. */
+export const INSTANCE_OPTIONS = {
+  node: { kind: "string", placeholder: "NAME", help: "this node; the host name when not given" },
+  once: { kind: "boolean", help: "end with 0 when the first sync is applied by all backends" },
+  dryRun: { kind: "boolean", help: "print what would be done and do nothing" },
+  sourceOrder: {
+    kind: "enum",
+    values: ["refuse", "first-wins"],
+    default: "refuse",
+    help: "when two sources claim one name or address: refuse the later claim, or let the source that is given first win",
+  },
+  pipe: {
+    kind: "enum",
+    values: ["separate", "parallel", "sequence"],
+    default: "separate",
+    help: "whether backends have a stream each, or share one and apply a change all at once or in the order given",
+  },
+  metricsListen: {
+    kind: "address",
+    help: "where /metrics is served; off unless given (usual: 127.0.0.1:10249)",
+  },
+  healthListen: {
+    kind: "address",
+    help: "where /healthz, /livez and /readyz are served; off unless given (usual: 127.0.0.1:10256)",
+  },
+} as const;
+
+export const CONFIG_OPTION = {
+  config: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "a config file (YAML or JSON) with options, sources and backends",
+  },
+} as const;
+
+/** All options of a config file, apart from those of backends. */
+export const RUN_OPTIONS: typeof INSTANCE_OPTIONS &
+  typeof FILE_OPTIONS &
+  typeof API_SERVER_OPTIONS &
+  typeof API_CLIENT_OPTIONS &
+  typeof LOG_OPTIONS = {
+  ...INSTANCE_OPTIONS,
+  ...FILE_OPTIONS,
+  ...API_SERVER_OPTIONS,
+  ...API_CLIENT_OPTIONS,
+  ...LOG_OPTIONS,
+};
+
+export type RunValues = ValuesOf<typeof RUN_OPTIONS>;
+
+/** All options that a config file may hold, in the groups in which help and docs show them. */
+export const OPTION_GROUPS: readonly { readonly title: string; readonly specs: OptionSpecs }[] = [
+  { title: "This instance", specs: INSTANCE_OPTIONS },
+  { title: "State files", specs: FILE_OPTIONS },
+  { title: "API server (--to api)", specs: API_SERVER_OPTIONS },
+  { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },
+  { title: "Logs", specs: LOG_OPTIONS },
+];

@@ -1,0 +1,139 @@
+import { CoreError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import { deepEqual } from "../core/model/equal.ts";
+import type { Sink, WatchRequest } from "../core/sinks/sink.ts";
+import type { Reporter } from "../core/status/status-board.ts";
+import { type Op, SYNC } from "../core/view/ops.ts";
+import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "./backoff.ts";
+
+/** Changes of one node, in process (`NodeWatcher`) or from an API. */
+export interface OpStream {
+  /** The next change where one is there already. */
+  poll(): readonly Op[] | undefined;
+  /** Waits for it; rejects with ERR_ABORTED. */
+  next(signal: AbortSignal): Promise<readonly Op[]>;
+  close(): void;
+}
+
+export interface PumpOptions {
+  readonly name: string;
+  readonly sink: Sink;
+  readonly open: (request: WatchRequest) => OpStream | Promise<OpStream>;
+  readonly report: Reporter;
+  readonly log: Log;
+  /** Rejects where the signal ends it. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly backoff?: BackoffOptions;
+  readonly onApplied?: () => void;
+  readonly onFailed?: (error: unknown) => void;
+}
+
+/**
+ * Drives a stream into a sink until the signal ends it. What fails is repeated with back-off: a sync
+ * with whatever changed in the meantime, be it nothing; a sink that broke while it was sent
+ * operations gets a new stream. Settles once nothing is under way.
+ */
+export async function pump(options: PumpOptions, signal: AbortSignal): Promise<void> {
+  const driver = new Driver(options, signal);
+  try {
+    await driver.run();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    driver.close();
+  }
+}
+
+class Driver {
+  readonly #options: PumpOptions;
+  readonly #signal: AbortSignal;
+  #stream: { readonly request: WatchRequest; readonly ops: OpStream } | undefined;
+  #failures = 0;
+
+  constructor(options: PumpOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    await this.#untilDone(async () => this.#options.sink.setup());
+    while (!this.#signal.aborted) await this.#untilDone(() => this.#step());
+  }
+
+  close(): void {
+    this.#stream?.ops.close();
+    this.#stream = undefined;
+  }
+
+  async #untilDone(act: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await act();
+        this.#failures = 0;
+        return;
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        await this.#failed(error);
+      }
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { sink, report, onApplied } = this.#options;
+    const request = await abortable(sink.waitRequest(), this.#signal);
+    const before = this.#stream?.ops;
+    const stream = await this.#streamFor(request);
+    const isRepeated = this.#failures > 0 && stream === before;
+    const ops = isRepeated ? (stream.poll() ?? [SYNC]) : await stream.next(this.#signal);
+    report.busy();
+    await this.#send(ops);
+    report.ok("in sync");
+    onApplied?.();
+  }
+
+  async #streamFor(request: WatchRequest): Promise<OpStream> {
+    if (this.#stream !== undefined && !deepEqual(this.#stream.request, request)) this.close();
+    this.#stream ??= { request, ops: await this.#options.open(request) };
+    return this.#stream.ops;
+  }
+
+  /** Only a failed sync leaves the stream as it is: anything else may have lost an operation. */
+  async #send(ops: readonly Op[]): Promise<void> {
+    const { sink } = this.#options;
+    try {
+      for (const op of ops) {
+        if (op.op === "reset") sink.reset();
+        else if (op.op !== "sync") sink.send(op);
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    await sink.send(SYNC);
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { name, log, report, sleep, random, onFailed } = this.#options;
+    if (error instanceof CoreError && error.code === "ERR_SINK_BROKEN") this.close();
+    this.#failures += 1;
+    const waitMs = backoffMs(this.#options.backoff ?? DEFAULT_BACKOFF, this.#failures, random());
+    const message = error instanceof Error ? error.message : String(error);
+    report.failed(message);
+    log.error({ sink: name, err: error, failures: this.#failures, waitMs }, "sync failed");
+    onFailed?.(error);
+    await sleep(waitMs, this.#signal);
+  }
+}
+
+/** Stops waiting when the signal comes; the promise itself goes on. */
+function abortable<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new CoreError("ERR_ABORTED", "the wait was ended"));
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", abort));
+  });
+}

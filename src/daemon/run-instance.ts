@@ -1,0 +1,45 @@
+import type { InstanceConfig } from "./config.ts";
+import type { EndListener, EndRequest } from "./end-requests.ts";
+import { startInstance } from "./instance.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+
+/** A clean end that takes longer is not waited for. */
+const STOP_GRACE_MS = 10_000;
+const EXIT_FAILED = 1;
+
+export interface RunResult {
+  readonly exitCode: number;
+  /** False where something did not end in time: only the end of the process ends it. */
+  readonly isClean: boolean;
+}
+
+/** Runs until it is asked to end, or with `once` until the first state is applied. */
+export async function runInstance(
+  config: InstanceConfig,
+  deps: InstanceDeps,
+  end: EndListener,
+): Promise<RunResult> {
+  const { log } = deps;
+  const instance = await startInstance(config, deps);
+  const reasons: Promise<EndRequest>[] = [end.asked];
+  if (config.values.once) {
+    const applied = { reason: "the first state is applied", exitCode: 0 };
+    reasons.push(instance.applied.then(() => applied, describeFailure));
+  }
+  const { reason, exitCode } = await Promise.race(reasons);
+  log.info({ reason }, "ending");
+  const grace = new AbortController();
+  const tooLate = deps.sleep(STOP_GRACE_MS, grace.signal).then(
+    () => true,
+    () => false,
+  );
+  const isLate = await Promise.race([instance.stop().then(() => false), tooLate]);
+  grace.abort();
+  if (isLate) log.warn({ graceMs: STOP_GRACE_MS }, "not everything ended in time");
+  return { exitCode, isClean: !isLate };
+}
+
+function describeFailure(error: unknown): EndRequest {
+  const message = error instanceof Error ? error.message : String(error);
+  return { reason: `the first state was not applied: ${message}`, exitCode: EXIT_FAILED };
+}

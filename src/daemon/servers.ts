@@ -1,0 +1,42 @@
+import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
+import type { StatusBoard } from "../core/status/status-board.ts";
+import type { Closers } from "./closers.ts";
+import { type Routes, startHttpServer } from "./http-server.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import type { Metrics } from "./metrics.ts";
+import type { RunValues } from "./options.ts";
+import { healthRoutes, metricsRoutes } from "./routes.ts";
+
+interface Wanted {
+  readonly address: ListenAddress;
+  readonly routes: Map<string, ReturnType<Routes["get"]> & object>;
+}
+
+/** Starts the servers for metrics and health that are asked for; one where both share an address. */
+export async function startServers(
+  values: RunValues,
+  context: {
+    readonly deps: InstanceDeps;
+    readonly board: StatusBoard;
+    readonly metrics: Metrics;
+    readonly closers: Closers;
+  },
+): Promise<void> {
+  const { deps, board, metrics, closers } = context;
+  const byAddress = new Map<string, Wanted>();
+  const want = (address: ListenAddress | undefined, routes: Routes): void => {
+    if (address === undefined) return;
+    const key = formatListenAddress(address);
+    const wanted = byAddress.get(key) ?? { address, routes: new Map() };
+    for (const [path, answer] of routes) wanted.routes.set(path, answer);
+    byAddress.set(key, wanted);
+  };
+  want(values.metricsListen, metricsRoutes(metrics.registry));
+  want(values.healthListen, healthRoutes(board));
+  for (const { address, routes } of byAddress.values()) {
+    const server = await startHttpServer(address, routes);
+    closers.add("status server", () => server.close());
+    const where = formatListenAddress(server.address);
+    deps.log.info({ address: where, paths: [...routes.keys()] }, `status pages on ${where}`);
+  }
+}

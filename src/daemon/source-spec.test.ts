@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { parseSourceSpec } from "./source-spec.ts";
+
+test.each([
+  ["file:a/b.yaml", { kind: "file", owner: "file:a/b.yaml", path: "a/b.yaml" }],
+  ["file:C:\\state.yaml", { kind: "file", owner: "file:C:\\state.yaml", path: "C:\\state.yaml" }],
+  [
+    "api:10.0.0.1:12090",
+    {
+      kind: "api",
+      owner: "api:10.0.0.1:12090",
+      address: { kind: "tcp", host: "10.0.0.1", port: 12090 },
+    },
+  ],
+  [
+    "api:unix:/run/p.sock",
+    { kind: "api", owner: "api:unix:/run/p.sock", address: { kind: "unix", path: "/run/p.sock" } },
+  ],
+  [
+    "api",
+    {
+      kind: "api",
+      owner: "api:127.0.0.1:12090",
+      address: { kind: "tcp", host: "127.0.0.1", port: 12090 },
+    },
+  ],
+])("reads %s", (text, spec) => {
+  expect(parseSourceSpec(text)).toEqual(spec);
+});
+
+test.each([
+  ["kube", "ERR_NOT_POSSIBLE_HERE", 'source "kube" is not available in this version'],
+  ["etcd:127.0.0.1:2379", "ERR_NOT_POSSIBLE_HERE", 'source "etcd" is not available'],
+  ["flie:x.yaml", "ERR_CONFIG_INVALID", 'did you mean "file:"?'],
+  ["file:", "ERR_CONFIG_INVALID", '"file:" is not a source; expected file:PATH'],
+  ["api:nowhere", "ERR_CONFIG_INVALID", '"api:nowhere" is not a source'],
+  ["", "ERR_CONFIG_INVALID", '"" is not a source'],
+])("refuses %j", (text, code, message) => {
+  expect(() => parseSourceSpec(text)).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(message) }),
+  );
+});

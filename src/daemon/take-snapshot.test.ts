@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../core/errors.ts";
+import { dryRun } from "./dry-run.ts";
+import { configOf, createFakeDeps, FakeSource, fakeBackend, service } from "./instance.fixture.ts";
+import { takeSnapshot } from "./take-snapshot.ts";
+
+test("has the state of all sources, and closes them", async () => {
+  const sources = [
+    new FakeSource("a", [service("web", "10.0.0.1")]),
+    new FakeSource("b", [service("db", "10.0.0.2")]),
+  ];
+  const store = await takeSnapshot(sources);
+  expect([...store.state().services.keys()].sort()).toEqual(["default/db", "default/web"]);
+  expect(sources.every((source) => source.isClosed)).toBe(true);
+});
+
+test("rejects with what a source reports, or after the time-out", async () => {
+  const failing = new FakeSource("a", []);
+  failing.start = async (_store, report) => {
+    report.failed(new CoreError("ERR_API_UNREACHABLE", "nobody there"));
+  };
+  await expect(takeSnapshot([failing])).rejects.toMatchObject({ code: "ERR_API_UNREACHABLE" });
+  const silent = new FakeSource("b", []);
+  silent.start = async () => undefined;
+  await expect(takeSnapshot([silent], { timeoutMs: 1 })).rejects.toThrow("b: no state within");
+  expect([failing.isClosed, silent.isClosed]).toEqual([true, true]);
+});
+
+test("a dry run says what would be done, and does nothing", async () => {
+  const calls: string[] = [];
+  const config = await configOf({ to: ["api", "print"], metricsListen: "9" }, [
+    fakeBackend("one", calls, {
+      definition: {
+        probe: async () => [{ severity: "degraded", what: "old kernel", remedy: "upgrade" }],
+        create: async () => {
+          throw new Error("nothing is created");
+        },
+      },
+    }),
+  ]);
+  const source = new FakeSource("file:a", [service("web", "10.0.0.1")]);
+  const text = await dryRun(config, createFakeDeps([source]));
+  expect(text.split("\n")).toEqual([
+    "would run as node node-a",
+    "would follow file:a",
+    "would serve the API on 127.0.0.1:12090",
+    "would serve metrics on 127.0.0.1:9",
+    "one: degraded: old kernel: upgrade",
+    "would send to one:",
+    "  reset",
+    expect.stringMatching(/^ {2}set services default\/web \{/),
+    "  sync",
+    "",
+  ]);
+  expect(calls).toEqual([]);
+});
