@@ -1,0 +1,24 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/**
+ * Runs one task of a benchmark in a process of its own, where memory and warm-up are its alone, and
+ * returns the JSON that it prints.
+ */
+export function runTask(task: URL, args: readonly string[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const name = fileURLToPath(task);
+    const child = spawn(process.execPath, ["--expose-gc", name, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve(JSON.parse(output));
+      else reject(new Error(`${name} ${args.join(" ")} ended with ${signal ?? code}`));
+    });
+  });
+}

@@ -1,0 +1,49 @@
+/** One line of a benchmark's result. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The most that it may be. */
+  readonly limit: number;
+}
+
+const MARGIN = "  ";
+
+export function isMet({ value, limit }: Figure): boolean {
+  return value <= limit;
+}
+
+/** The figures beside their targets, for people. */
+export function renderTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => [
+    figure.name,
+    `${show(figure.value)} ${figure.unit}`,
+    `at most ${show(figure.limit)} ${figure.unit}`,
+    isMet(figure) ? "met" : "NOT MET",
+  ]);
+  const table = [["figure", "measured", "target", ""], ...rows];
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...table.map((row) => (row[column] ?? "").length)),
+  );
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join(MARGIN)
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+export function renderJson(figures: readonly Figure[]): string {
+  return JSON.stringify(
+    figures.map((figure) => ({ ...figure, met: isMet(figure) })),
+    undefined,
+    2,
+  );
+}
+
+/** Three digits that mean something. */
+function show(value: number): string {
+  return value >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,18 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { SummaryReporter } from "./test/support/summary-reporter.ts";
+
+const UNIT = ["src/**/*.test.ts", "bench/**/*.test.ts", "scripts/**/*.test.mjs"];
+const LONG = "**/*.long.test.ts";
+/** Set by scripts/test.mjs. */
+const { PORTOLAN_TEST_SCOPE: scope, PORTOLAN_TEST_SUMMARY: summary } = process.env;
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    include: scope === "unit" ? UNIT : [...UNIT, "test/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "dist/**", ...(scope === "long" ? [] : [LONG])],
+    reporters: summary === undefined ? ["default"] : ["default", new SummaryReporter(summary)],
+    testTimeout: scope === "long" ? 300_000 : 30_000,
+  },
+});
+
+export default config;
