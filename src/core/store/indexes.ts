@@ -1,4 +1,5 @@
 import type { Certificate } from "../model/certificate.ts";
+import { EMPTY } from "../model/common.ts";
 import type { Endpoint } from "../model/endpoint.ts";
 import type { Listener } from "../model/listener.ts";
 import type { Node } from "../model/node.ts";
@@ -116,12 +117,16 @@ export class Indexes {
 
   #rebuildGroup(key: string, members: readonly ObjectChange[]): void {
     const group = this.#lookup.get("Group", key);
-    const present = this.groups.get(key)?.endpoints ?? [];
-    const endpoints = members.length === 0 ? present : withChanges(present, members);
-    if (group?.kind !== "Group" && endpoints.length === 0) this.groups.delete(key);
-    else {
-      this.groups.set(key, { key, group: group?.kind === "Group" ? group : undefined, endpoints });
-    }
+    const present = this.groups.get(key) ?? emptyGroup(key);
+    const state = {
+      ...withChanges(present, members),
+      group: group?.kind === "Group" ? group : undefined,
+    };
+    put(
+      this.groups,
+      key,
+      state.group === undefined && state.endpoints.length === 0 ? undefined : state,
+    );
   }
 
   #serviceState(key: string): ServiceState | undefined {
@@ -129,7 +134,7 @@ export class Indexes {
     if (service?.kind !== "Service") return undefined;
     const groups = groupsOf(service).map((ref) => ({
       ref,
-      state: this.groups.get(ref.group) ?? { key: ref.group, group: undefined, endpoints: [] },
+      state: this.groups.get(ref.group) ?? emptyGroup(ref.group),
     }));
     return { key, service, listened: this.#listenersOfService.has(key), groups };
   }
@@ -140,42 +145,49 @@ function put<V>(table: Map<string, V>, key: string, value: V | undefined): void 
   else table.set(key, value);
 }
 
-function withChanges(
-  present: readonly Endpoint[],
-  changes: readonly ObjectChange[],
-): readonly Endpoint[] {
+function emptyGroup(key: string): GroupState {
+  return { key, group: undefined, endpoints: EMPTY, endpointKeys: EMPTY };
+}
+
+function withChanges(present: GroupState, changes: readonly ObjectChange[]): GroupState {
+  if (changes.length === 0) return present;
   if (changes.length >= BULK_CHANGES) return withManyChanges(present, changes);
-  const endpoints = [...present];
-  for (const { before, after } of changes) {
-    const endpoint = after ?? before;
-    if (endpoint?.kind !== "Endpoint") continue;
-    const at = lowerBound(endpoints, endpoint.name);
-    const found = endpoints[at]?.name === endpoint.name;
-    if (after?.kind === "Endpoint") endpoints.splice(at, found ? 1 : 0, after);
-    else if (found) endpoints.splice(at, 1);
+  const endpoints = [...present.endpoints];
+  const endpointKeys = [...present.endpointKeys];
+  for (const { key, after } of changes) {
+    const at = lowerBound(endpointKeys, key);
+    const gone = endpointKeys[at] === key ? 1 : 0;
+    if (after?.kind === "Endpoint") {
+      endpoints.splice(at, gone, after);
+      endpointKeys.splice(at, gone, key);
+    } else {
+      endpoints.splice(at, gone);
+      endpointKeys.splice(at, gone);
+    }
   }
-  return endpoints;
+  return { ...present, endpoints, endpointKeys };
 }
 
-function withManyChanges(
-  present: readonly Endpoint[],
-  changes: readonly ObjectChange[],
-): readonly Endpoint[] {
-  const byName = new Map(present.map((endpoint) => [endpoint.name, endpoint]));
-  for (const { before, after } of changes) {
-    if (after?.kind === "Endpoint") byName.set(after.name, after);
-    else if (before?.kind === "Endpoint") byName.delete(before.name);
+function withManyChanges(present: GroupState, changes: readonly ObjectChange[]): GroupState {
+  const byKey = new Map<string, Endpoint>();
+  present.endpoints.forEach((endpoint, index) => {
+    byKey.set(present.endpointKeys[index] ?? "", endpoint);
+  });
+  for (const { key, after } of changes) {
+    put(byKey, key, after?.kind === "Endpoint" ? after : undefined);
   }
-  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const endpointKeys = [...byKey.keys()].sort();
+  const endpoints = endpointKeys.flatMap((key) => byKey.get(key) ?? EMPTY);
+  return { ...present, endpoints, endpointKeys };
 }
 
-/** The first place whose name is not below `name`. */
-function lowerBound(endpoints: readonly Endpoint[], name: string): number {
+/** The first place whose key is not below `key`. */
+function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
-  let high = endpoints.length;
+  let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((endpoints[middle]?.name ?? "") < name) low = middle + 1;
+    if ((keys[middle] ?? "") < key) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -12,6 +12,8 @@ export interface GroupState {
   /** Undefined where the group is implicit. */
   readonly group: Group | undefined;
   readonly endpoints: readonly Endpoint[];
+  /** The keys of the endpoints, in the same order. */
+  readonly endpointKeys: readonly string[];
 }
 
 export interface ServiceGroup {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleEndpoint, samplePort, sampleService } from "../../../test/support/samples.ts";
 import type { Endpoint } from "../model/endpoint.ts";
+import { keyOf } from "../model/object.ts";
 import type { ServicePort } from "../model/service.ts";
 import type { ServiceState } from "../store/state.ts";
 import { type NodePlace, selectEndpoints } from "./select.ts";
@@ -18,7 +19,8 @@ function endpoint(name: string, fields: Partial<Endpoint> = {}): Endpoint {
 function stateOf(endpoints: readonly Endpoint[]): ServiceState {
   const service = sampleService({ name: "web" });
   const ref = { group: "default/web", weight: 1, hints: { host: "", port: 0, path: "" } };
-  const state = { key: "default/web", group: undefined, endpoints };
+  const endpointKeys = endpoints.map(keyOf);
+  const state = { key: "default/web", group: undefined, endpoints, endpointKeys };
   return { key: "default/web", service, listened: false, groups: [{ ref, state }] };
 }
 
@@ -130,14 +132,12 @@ test("of two records of one address the one that does not end counts, once", () 
 
 test("a server of two groups counts in both", () => {
   const ref = (group: string) => ({ group, weight: 1, hints: { host: "", port: 0, path: "" } });
-  const groups = ["blue", "green"].map((group) => ({
-    ref: ref(`default/${group}`),
-    state: {
-      key: `default/${group}`,
-      group: undefined,
-      endpoints: [endpoint(group, { group, addresses: ["10.9.9.9"] })],
-    },
-  }));
+  const groups = ["blue", "green"].map((group) => {
+    const key = `default/${group}`;
+    const twin = endpoint(group, { group, addresses: ["10.9.9.9"] });
+    const endpoints = { endpoints: [twin], endpointKeys: [keyOf(twin)] };
+    return { ref: ref(key), state: { key, group: undefined, ...endpoints } };
+  });
   const state = { ...stateOf([]), groups };
   expect(selectEndpoints(state, samplePort(), "v4", here).cluster.size).toBe(2);
 });

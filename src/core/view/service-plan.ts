@@ -57,8 +57,10 @@ const FAMILY_LISTS: Readonly<Record<string, readonly Family[]>> = {
 class ServicePlan {
   readonly #service: ServiceOp;
   readonly #endpoints: readonly Endpoint[];
+  /** The paths of the endpoints, ascending. */
+  readonly #paths: readonly string[];
   /** The one group of the service; undefined where it has several. */
-  readonly #ownGroup: string | undefined;
+  readonly #onlyGroup: string | undefined;
   readonly #lanes: readonly Lane[];
   /** Each endpoint as nodes see it on which it does not run: the same operation for all of them. */
   readonly #remoteOps: EndpointOp[] = [];
@@ -74,8 +76,10 @@ class ServicePlan {
     const internalLocal = service.internalTrafficPolicy === "Local";
     this.#usesCluster = !internalLocal || external || service.edgeIPs.length > 0;
     this.#usesLocal = internalLocal || (external && service.externalTrafficPolicy === "Local");
-    this.#endpoints = endpointsByPath(state);
-    this.#ownGroup = state.groups.length === 1 ? state.groups[0]?.ref.group : undefined;
+    const { endpoints, paths } = withPaths(state);
+    this.#endpoints = endpoints;
+    this.#paths = paths;
+    this.#onlyGroup = state.groups.length === 1 ? state.groups[0]?.ref.group : undefined;
     this.#lanes = lanesOf(service, this.#endpoints);
     const value = { key, service, usable: usableFamilies(service, this.#lanes) };
     this.#service = { op: "set", set: "services", path: key, value };
@@ -114,12 +118,12 @@ class ServicePlan {
     const shared = this.#remoteOps[at];
     if (!local && shared !== undefined && this.#remoteUses[at] === uses) return shared;
     const service = this.#service.path;
-    const path = this.#ownGroup === service ? keyOf(endpoint) : pathOf(service, endpoint);
+    const path = this.#paths[at] ?? "";
     const ports = this.#sharedPorts(this.#portsOf(at, uses));
     const value: NodeEndpoint = {
       path,
       service,
-      group: this.#ownGroup ?? groupKeyOf(endpoint),
+      group: this.#onlyGroup ?? groupKeyOf(endpoint),
       endpoint,
       local,
       ports,
@@ -203,19 +207,30 @@ function samePort(a: NodeEndpointPort, b: NodeEndpointPort | undefined): boolean
   );
 }
 
+/** The endpoints of all groups with the paths that they have under the service, in their order. */
+function withPaths(state: ServiceState): {
+  readonly endpoints: readonly Endpoint[];
+  readonly paths: readonly string[];
+} {
+  const [only, second] = state.groups;
+  if (only !== undefined && second === undefined && only.ref.group === state.key) {
+    return { endpoints: only.state.endpoints, paths: only.state.endpointKeys };
+  }
+  const named = endpointsOf(state).map((endpoint) => ({
+    endpoint,
+    path: pathOf(state.key, endpoint),
+  }));
+  named.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return {
+    endpoints: named.map(({ endpoint }) => endpoint),
+    paths: named.map(({ path }) => path),
+  };
+}
+
 /** An endpoint of a group that is not the service's own is named with its group. */
 function pathOf(service: string, endpoint: Endpoint): string {
   if (service === groupKeyOf(endpoint)) return keyOf(endpoint);
   return `${service}/${endpoint.name}@${endpoint.namespace}.${endpoint.group}`;
-}
-
-function endpointsByPath(state: ServiceState): readonly Endpoint[] {
-  const endpoints = endpointsOf(state);
-  if (state.groups.length === 1) return endpoints;
-  return endpoints
-    .map((endpoint) => ({ endpoint, path: pathOf(state.key, endpoint) }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map(({ endpoint }) => endpoint);
 }
 
 function lanesOf(service: Service, endpoints: readonly Endpoint[]): readonly Lane[] {
