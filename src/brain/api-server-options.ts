@@ -18,7 +18,7 @@ export interface ApiServerOptions {
   readonly maxConnections?: number;
   /** Calls at the same time, of all clients together. */
   readonly maxCalls?: number;
-  /** What encoded messages kept for other watchers may take. */
+  /** What encoded messages take that are kept for other watchers. */
   readonly cacheBytes?: number;
   readonly keepAlive?: KeepAliveOptions;
   /** How long calls may take to end when the server closes. */

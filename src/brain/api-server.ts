@@ -65,6 +65,7 @@ export async function createApiServer(
   );
   server.on("stream", (stream, headers) => calls.accept(stream, headers));
   const address = await listen(server, options.listen);
+  server.on("error", (error) => log?.error({ err: error }, "API can not take a connection"));
 
   const shutDown = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));

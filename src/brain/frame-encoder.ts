@@ -6,7 +6,7 @@ import { globalPathOf } from "../wire/sets/global-path.ts";
 import { GlobalWriter, type Hash64 } from "../wire/sets/global-writer.ts";
 import { jsonBytesOf } from "../wire/sets/json-value.ts";
 import { beginSet, endSet, writeDelete, writeReset, writeSync } from "../wire/sets/op-item.ts";
-import { SCOPES, type Scopes } from "../wire/sets/scopes.ts";
+import type { Scopes } from "../wire/sets/scopes.ts";
 import { writeService } from "../wire/sets/service-writer.ts";
 import { FURTHER_KIND_ID, SET_ID } from "../wire/sets/set-id.ts";
 import { FrameCache } from "./frame-cache.ts";
@@ -24,22 +24,17 @@ export type FurtherSetOp = Exclude<SetOp, { set: "services" | "endpoints" }>;
 export class FrameEncoder {
   readonly #out = new ProtoWriter(INITIAL_BYTES);
   readonly #global: GlobalWriter;
+  readonly #cache: FrameCache;
   readonly #isShared: () => boolean;
-  /** By the scopes that a message says, since these depend on the service too. */
-  readonly #endpoints: ReadonlyMap<Scopes | undefined, FrameCache>;
-  readonly #objects: FrameCache;
 
   /**
-   * @param cacheBytes what messages that are kept may take, all together
-   * @param isShared whether there are several watchers: for one alone, keeping costs more than it saves
+   * @param cacheBytes what messages may take that are kept for other watchers
+   * @param isShared whether there are several watchers: for one alone, keeping would only cost
    */
   constructor(hash: Hash64, cacheBytes: number, isShared: () => boolean) {
     this.#global = new GlobalWriter(hash);
+    this.#cache = new FrameCache(cacheBytes);
     this.#isShared = isShared;
-    const variants = [undefined, ...SCOPES];
-    const share = cacheBytes / (2 * (variants.length + 1));
-    this.#endpoints = new Map(variants.map((scopes) => [scopes, new FrameCache(share)]));
-    this.#objects = new FrameCache(share);
   }
 
   /** Bytes that were made and not taken. */
@@ -72,23 +67,22 @@ export class FrameEncoder {
   }
 
   nodeService(value: NodeService): void {
-    if (this.#again(this.#objects, value)) return;
+    if (this.#again(value)) return;
     const start = this.#out.length;
     beginSet(this.#out, SET_ID.services, value.key);
     writeService(this.#out, value.service, "resolved", value.usable);
     endSet(this.#out);
-    this.#keep(this.#objects, value, start);
+    this.#keep(start, value);
   }
 
   /** @param scopes undefined for clients that know our fields */
   nodeEndpoint(value: NodeEndpoint, scopes: Scopes | undefined): void {
-    const cache = this.#endpoints.get(scopes) ?? this.#objects;
-    if (this.#again(cache, value)) return;
+    if (this.#again(value, scopes)) return;
     const start = this.#out.length;
     beginSet(this.#out, SET_ID.endpoints, value.path);
     writeNodeEndpoint(this.#out, value, scopes);
     endSet(this.#out);
-    this.#keep(cache, value, start);
+    this.#keep(start, value, scopes);
   }
 
   furtherSet(op: FurtherSetOp): void {
@@ -99,10 +93,10 @@ export class FrameEncoder {
 
   /** An object of the global API under its own path. */
   object(object: ModelObject): void {
-    if (this.#again(this.#objects, object)) return;
+    if (this.#again(object)) return;
     const start = this.#out.length;
     this.objectAt(object, globalPathOf(object));
-    this.#keep(this.#objects, object, start);
+    this.#keep(start, object);
   }
 
   /** The same under another path. */
@@ -129,15 +123,15 @@ export class FrameEncoder {
   }
 
   /** Writes the message that was kept for the value, where there is one. */
-  #again(cache: FrameCache, value: object): boolean {
-    const frame = cache.get(value);
+  #again(value: object, scopes?: Scopes): boolean {
+    const frame = this.#cache.get(value, scopes);
     if (frame === undefined) return false;
     this.#out.raw(frame);
     return true;
   }
 
-  #keep(cache: FrameCache, value: object, start: number): void {
-    if (this.#isShared()) cache.set(value, this.#out.view(start));
+  #keep(start: number, value: object, scopes?: Scopes): void {
+    if (this.#isShared()) this.#cache.set(value, scopes, this.#out.view(start));
   }
 }
 

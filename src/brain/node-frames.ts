@@ -90,6 +90,6 @@ const ANONYMOUS_NAME = /\/[0-9a-f]{16}(?:@[^/]*)?$/;
  * Whether an endpoint has no pod. Told from the path, as an old client has to: it is all that a
  * delete says.
  */
-export function isAnonymousPath(path: string): boolean {
+function isAnonymousPath(path: string): boolean {
   return ANONYMOUS_NAME.test(path);
 }

@@ -41,7 +41,8 @@ export class OldNodeView {
     return {
       isReset,
       serviceSets: ops.flatMap((op) => (op.op === "set" && op.set === "services" ? [op] : [])),
-      endpointSets,
+      // A copy has no room left to grow in, which a client that stops reading would hold.
+      endpointSets: endpointSets.slice(),
       scopeBits: Uint8Array.from(bits),
       endpointDeletes: deleted.sort().reverse(),
       serviceDeletes: ops.flatMap((op) =>

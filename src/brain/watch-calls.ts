@@ -8,8 +8,9 @@ import { readWatchRequest, type WatchRequestMessage } from "../wire/sets/watch-r
 import type { FrameEncoder } from "./frame-encoder.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 import { isEmptyChange, nodeFrames, oldNodeFrames } from "./node-frames.ts";
-import { OLD_KINDS, OldObjectView, objectChangeOf, objectFrames } from "./object-frames.ts";
+import { objectChangeOf, objectFrames } from "./object-frames.ts";
 import { OldNodeView } from "./old-node-view.ts";
+import { OLD_KINDS, OldObjectView } from "./old-object-view.ts";
 
 /** What the calls of a server share. */
 export interface WatchContext {
@@ -49,12 +50,20 @@ async function serve(call: GrpcCall, context: WatchContext, open: OpenWatch): Pr
         current?.watch.close();
         current = { wanted, watch: open(context, request) };
       }
-      const frames = await current.watch.next(call.signal);
-      context.onSent(await call.send(frames, context.encoder));
+      await sendNext(call, context, current.watch);
     }
   } finally {
     current?.watch.close();
   }
+}
+
+/** By itself, so that nothing holds a change any more while the next request is awaited. */
+async function sendNext(
+  call: GrpcCall,
+  { encoder, onSent }: WatchContext,
+  watch: Watch,
+): Promise<void> {
+  onSent(await call.send(await watch.next(call.signal), encoder));
 }
 
 function openNodeWatch({ store, encoder }: WatchContext, request: WatchRequestMessage): Watch {
@@ -63,7 +72,7 @@ function openNodeWatch({ store, encoder }: WatchContext, request: WatchRequestMe
     const sets = request.sets.flatMap((id) => furtherSetOf(id) ?? []);
     const watcher = new NodeWatcher(store, nodeName, sets);
     return {
-      // A copy has no room to grow, which makes a third of the memory that a stalled client holds.
+      // A copy has no room left to grow in, which a client that stops reading would hold.
       next: async (signal) => nodeFrames((await watcher.next(signal)).slice(), encoder),
       close: () => watcher.close(),
     };

@@ -47,12 +47,12 @@ const { root } = protobuf.parse(CONTRACT, { keepCase: true });
 
 export type Plain = Readonly<Record<string, unknown>>;
 
-export function encodeOld(type: string, plain: Plain): Buffer {
+function encodeOld(type: string, plain: Plain): Buffer {
   const message = root.lookupType(type);
   return Buffer.from(message.encode(message.fromObject(plain)).finish());
 }
 
-export function decodeOld(type: string, bytes: Uint8Array): Record<string, unknown> {
+function decodeOld(type: string, bytes: Uint8Array): Record<string, unknown> {
   const message = root.lookupType(type);
   return message.toObject(message.decode(bytes), { defaults: true, longs: String });
 }

@@ -46,6 +46,8 @@ export async function connectApi(
       maxFrameSize: MAX_FRAME_BYTES,
     },
   });
+  // For errors that come when nobody waits for one: its end is seen by its streams.
+  session.on("error", () => undefined);
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       clearTimeout(timer);
@@ -55,7 +57,6 @@ export async function connectApi(
     };
     const fail = (cause: unknown): void => {
       settle();
-      session.on("error", () => undefined);
       session.destroy();
       reject(unreachable(target, cause));
     };
@@ -74,7 +75,7 @@ export async function connectApi(
   });
 }
 
-export function unreachable({ address }: ApiTarget, cause: unknown): CoreError {
+function unreachable({ address }: ApiTarget, cause: unknown): CoreError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new CoreError(
     "ERR_API_UNREACHABLE",

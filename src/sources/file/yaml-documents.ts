@@ -1,6 +1,7 @@
 import { CORE_SCHEMA, load, loadAll, mergeTag, YAMLException } from "js-yaml";
 import { locateInYaml } from "./locate-in-yaml.ts";
 import { malformed } from "./malformed.ts";
+import { readPlainYaml } from "./plain-yaml.ts";
 import type { Document, StateFile } from "./state-file.ts";
 import { expandsTooFar } from "./tree-limits.ts";
 
@@ -31,7 +32,8 @@ export function* yamlDocuments(file: StateFile): Generator<Document> {
     if (!CONTENT.test(chunk.text.startsWith(START) ? chunk.text.slice(START.length) : chunk.text)) {
       continue;
     }
-    const raw = parse(file, chunk, () => load(chunk.text, OPTIONS));
+    const plain = readPlainYaml(chunk.text);
+    const raw = plain ? plain.value : parse(file, chunk, () => load(chunk.text, OPTIONS));
     const document = documentOf(file, chunk, raw, 0);
     if (document !== undefined) yield document;
   }

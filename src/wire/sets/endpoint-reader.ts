@@ -6,8 +6,8 @@ import { ENDPOINT_FIELD } from "./endpoint-fields.ts";
 import { readIpSet } from "./ip-set.ts";
 import { UNNAMED_TARGET } from "./port-mapping.ts";
 import { SCOPES, type Scopes } from "./scopes.ts";
-import { stringMap } from "./service-reader.ts";
 import { EXTENSION_FIELD } from "./set-id.ts";
+import { stringMap } from "./shared-empties.ts";
 
 /** What `localv1.Endpoint` says, with the defaults for a sender that does not know our fields. */
 export interface EndpointMessage {

@@ -8,7 +8,8 @@ import { type EndpointMessage, emptyEndpointMessage, readEndpoint } from "./endp
 import { endpointOf } from "./endpoint-value.ts";
 import { ENDPOINT_INFO_FIELD, NODE_FIELD } from "./global-fields.ts";
 
-import { orEmpty, readService, stringMap } from "./service-reader.ts";
+import { readService } from "./service-reader.ts";
+import { orEmpty, stringMap } from "./shared-empties.ts";
 
 const ZONE_LABEL = "topology.kubernetes.io/zone";
 

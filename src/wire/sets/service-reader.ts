@@ -1,6 +1,5 @@
 import type { Family } from "../../core/model/address.ts";
-import { EMPTY, NO_STRINGS, type StringMap } from "../../core/model/common.ts";
-import { NO_HINTS } from "../../core/model/group.ts";
+import { EMPTY } from "../../core/model/common.ts";
 import type {
   EdgeAddress,
   GroupRef,
@@ -9,14 +8,20 @@ import type {
   ServiceType,
 } from "../../core/model/service.ts";
 import type { ProtoReader } from "../protobuf/proto-reader.ts";
-import { checkedCidr, checkedIp, checkedName, checkedOptionalPort, refused } from "./checks.ts";
+import { checkedCidr, checkedIp, checkedName, checkedOptionalPort } from "./checks.ts";
 import { familiesOf } from "./family-mask.ts";
-import { readIpSet } from "./ip-set.ts";
 import { readPortMapping } from "./port-mapping.ts";
-import { EDGE_POLICIES, SERVICE_FIELD } from "./service-fields.ts";
+import { SERVICE_FIELD } from "./service-fields.ts";
+import {
+  readAffinity,
+  readEdgeAddress,
+  readGroupRef,
+  readIpFilter,
+  readServiceIps,
+  type ServiceIps,
+} from "./service-parts.ts";
 import { EXTENSION_FIELD } from "./set-id.ts";
-
-const MAX_AFFINITY_SECONDS = 86_400;
+import { orEmpty, stringMap } from "./shared-empties.ts";
 
 /** What `localv1.Service` says. */
 export interface ServiceMessage {
@@ -26,13 +31,10 @@ export interface ServiceMessage {
 }
 
 /** Collects the fields; messages may hold them in any order. */
-interface Draft {
+interface Draft extends ServiceIps {
   namespace: string;
   name: string;
   type: string;
-  clusterIPs: readonly string[];
-  externalIPs: readonly string[];
-  loadBalancerIPs: readonly string[];
   edgeIPs: EdgeAddress[];
   ports: ServicePort[];
   externalToLocal: boolean;
@@ -209,107 +211,6 @@ function serviceType(text: string): ServiceType {
   return text === "NodePort" || text === "LoadBalancer" ? text : "ClusterIP";
 }
 
-function readServiceIps(reader: ProtoReader, draft: Draft): void {
-  const outer = reader.enter();
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) draft.clusterIPs = readIpSet(reader, "ServiceIPs.ClusterIPs");
-    else if (field === 2) draft.externalIPs = readIpSet(reader, "ServiceIPs.ExternalIPs");
-    else if (field === 4) draft.loadBalancerIPs = readIpSet(reader, "ServiceIPs.LoadBalancerIPs");
-    else reader.skip();
-  }
-  reader.leave(outer);
-}
-
-/** Which addresses a filter is for is not kept: in the model they are the load-balancer addresses. */
-function readIpFilter(reader: ProtoReader, into: string[]): void {
-  const outer = reader.enter();
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 2) into.push(checkedCidr("IPFilter.SourceRanges", reader.string().trim()));
-    else reader.skip();
-  }
-  reader.leave(outer);
-}
-
-function readAffinity(reader: ProtoReader): number {
-  const outer = reader.enter();
-  let seconds = 0;
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) seconds = reader.int32();
-    else reader.skip();
-  }
-  reader.leave(outer);
-  if (seconds >= 0 && seconds <= MAX_AFFINITY_SECONDS) return seconds;
-  throw refused(
-    "ClientIPAffinity.TimeoutSeconds",
-    seconds,
-    `a whole number from 0 to ${MAX_AFFINITY_SECONDS}`,
-  );
-}
-
-function readEdgeAddress(reader: ProtoReader): EdgeAddress {
-  const outer = reader.enter();
-  let address = "";
-  let number = 0;
-  let instance = 0;
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) address = reader.string();
-    else if (field === 2) number = reader.uint32();
-    else if (field === 3) instance = reader.uint32();
-    else reader.skip();
-  }
-  reader.leave(outer);
-  const policy = EDGE_POLICIES[number];
-  if (policy === undefined) throw refused("EdgeAddress.Policy", number, "0, 1 or 2");
-  return {
-    address: checkedIp("EdgeAddress.Address", address),
-    policy,
-    instance: policy === "instance" ? instance : -1,
-  };
-}
-
-function readGroupRef(reader: ProtoReader): GroupRef {
-  const outer = reader.enter();
-  let group = "";
-  let weight = 0;
-  let host = "";
-  let port = 0;
-  let path = "";
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    switch (field) {
-      case 1:
-        group = reader.string();
-        break;
-      case 2:
-        weight = reader.uint32();
-        break;
-      case 3:
-        host = reader.string();
-        break;
-      case 4:
-        port = reader.uint32();
-        break;
-      case 5:
-        path = reader.string();
-        break;
-      default:
-        reader.skip();
-    }
-  }
-  reader.leave(outer);
-  const plain = host === "" && port === 0 && path === "";
-  return { group, weight, hints: plain ? NO_HINTS : { host, port, path } };
-}
-
-/** A map as the model has it; one object for all that are empty. */
-export function stringMap(entries: ReadonlyMap<string, string>): StringMap {
-  return entries.size === 0 ? NO_STRINGS : Object.fromEntries(entries);
-}
-
 function firstFilled<T>(first: readonly T[], second: readonly T[]): readonly T[] {
   return first.length > 0 ? first : orEmpty(second);
-}
-
-/** Many lists are empty: they share one array. */
-export function orEmpty<T>(list: readonly T[]): readonly T[] {
-  return list.length === 0 ? EMPTY : list;
 }
