@@ -3,7 +3,6 @@ import { CoreError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import { GRPC_STATUS, type GrpcStatus } from "../wire/grpc/status.ts";
-import type { Hash64 } from "../wire/sets/global-writer.ts";
 import { FrameEncoder } from "./frame-encoder.ts";
 import { GrpcCall, refuseCall } from "./grpc-call.ts";
 import { serveNodeWatch, serveObjectWatch, type WatchContext } from "./watch-calls.ts";
@@ -29,10 +28,10 @@ export class ApiCalls {
   #changesSent = 0;
   #messagesSent = 0;
 
-  constructor(store: GlobalStore, hash: Hash64, limits: ApiCallLimits, log: Log | undefined) {
+  constructor(store: GlobalStore, limits: ApiCallLimits, log: Log | undefined) {
     this.#context = {
       store,
-      encoder: new FrameEncoder(hash, limits.cacheBytes, () => this.#open.size > 1),
+      encoder: new FrameEncoder(limits.cacheBytes, () => this.#open.size > 1),
       onSent: (messages) => {
         this.#changesSent += 1;
         this.#messagesSent += messages;

@@ -6,7 +6,6 @@ import {
   type Http2Server,
   type ServerHttp2Session,
 } from "node:http2";
-import xxhash from "xxhash-wasm";
 import { CoreError } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
@@ -49,8 +48,7 @@ export async function createApiServer(
 ): Promise<ApiServer> {
   const settings = apiServerSettings(options);
   const { log } = options;
-  const { h64Raw } = await xxhash();
-  const calls = new ApiCalls(store, (bytes) => h64Raw(bytes), settings, log);
+  const calls = new ApiCalls(store, settings, log);
   const server = await openServer(options.tls);
   const sessions = new Set<ServerHttp2Session>();
   server.maxConnections = settings.maxConnections;

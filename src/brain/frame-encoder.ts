@@ -1,9 +1,10 @@
+import { hashBytes } from "../core/model/hash.ts";
 import type { ModelObject } from "../core/model/object.ts";
 import type { NodeEndpoint, NodeService, SetOp } from "../core/view/ops.ts";
 import { ProtoWriter } from "../wire/protobuf/proto-writer.ts";
 import { writeNodeEndpoint } from "../wire/sets/endpoint-writer.ts";
 import { globalPathOf } from "../wire/sets/global-path.ts";
-import { GlobalWriter, type Hash64 } from "../wire/sets/global-writer.ts";
+import { GlobalWriter } from "../wire/sets/global-writer.ts";
 import { jsonBytesOf } from "../wire/sets/json-value.ts";
 import { beginSet, endSet, writeDelete, writeReset, writeSync } from "../wire/sets/op-item.ts";
 import type { Scopes } from "../wire/sets/scopes.ts";
@@ -23,7 +24,7 @@ export type FurtherSetOp = Exclude<SetOp, { set: "services" | "endpoints" }>;
  */
 export class FrameEncoder {
   readonly #out = new ProtoWriter(INITIAL_BYTES);
-  readonly #global: GlobalWriter;
+  readonly #global = new GlobalWriter(hashBytes);
   readonly #cache: FrameCache;
   readonly #isShared: () => boolean;
 
@@ -31,8 +32,7 @@ export class FrameEncoder {
    * @param cacheBytes what messages may take that are kept for other watchers
    * @param isShared whether there are several watchers: for one alone, keeping would only cost
    */
-  constructor(hash: Hash64, cacheBytes: number, isShared: () => boolean) {
-    this.#global = new GlobalWriter(hash);
+  constructor(cacheBytes: number, isShared: () => boolean) {
     this.#cache = new FrameCache(cacheBytes);
     this.#isShared = isShared;
   }

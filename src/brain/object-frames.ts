@@ -9,6 +9,8 @@ export interface ObjectChange {
   readonly sets: readonly ModelObject[];
   /** As they were last sent. */
   readonly deletes: readonly ModelObject[];
+  /** What the objects in `sets` were that come from another source now, as they were last sent. */
+  readonly moved: readonly ModelObject[];
 }
 
 export function objectChangeOf(ops: readonly ObjectOp[]): ObjectChange {
@@ -16,14 +18,20 @@ export function objectChangeOf(ops: readonly ObjectOp[]): ObjectChange {
     isReset: ops[0]?.op === "reset",
     sets: ops.flatMap((op) => (op.op === "set" ? [op.object] : [])),
     deletes: ops.flatMap((op) => (op.op === "delete" ? [op.object] : [])),
+    moved: ops.flatMap((op) => (op.op === "set" ? movedFrom(op.object, op.before) : [])),
   };
+}
+
+function movedFrom(object: ModelObject, before: ModelObject | undefined): readonly ModelObject[] {
+  const isMoved = before !== undefined && globalPathOf(before) !== globalPathOf(object);
+  return isMoved ? [before] : [];
 }
 
 /** Makes the messages of a change for a client that knows our fields, one at each step. */
 export function* objectFrames(change: ObjectChange, encoder: FrameEncoder): Generator<void> {
   if (change.isReset) yield encoder.reset();
   for (const object of change.sets) yield encoder.object(object);
-  for (const object of change.deletes) {
+  for (const object of [...change.deletes, ...change.moved]) {
     yield encoder.deletion(globalSetIdOf(object), globalPathOf(object));
   }
   yield encoder.sync();

@@ -10,7 +10,7 @@ import type { GrpcCall } from "./grpc-call.ts";
 import { isEmptyChange, nodeFrames, oldNodeFrames } from "./node-frames.ts";
 import { objectChangeOf, objectFrames } from "./object-frames.ts";
 import { OldNodeView } from "./old-node-view.ts";
-import { OLD_KINDS, OldObjectView } from "./old-object-view.ts";
+import { OLD_KINDS, oldObjectFrames } from "./old-object-frames.ts";
 
 /** What the calls of a server share. */
 export interface WatchContext {
@@ -101,11 +101,11 @@ function openObjectWatch({ store, encoder }: WatchContext, request: WatchRequest
         return kind === undefined ? [] : [kind];
       });
   const watcher = new ObjectWatcher(store, [...OLD_KINDS, ...further]);
-  const view = new OldObjectView();
+  const framesOf = isOld ? oldObjectFrames : objectFrames;
   return {
     next: async (signal) => {
       const change = objectChangeOf(await watcher.next(signal));
-      return isOld ? view.frames(change, encoder) : objectFrames(change, encoder);
+      return framesOf(change, encoder);
     },
     close: () => watcher.close(),
   };

@@ -7,7 +7,6 @@ export const API = "api";
 
 /** Backends that this version does not have. */
 const NOT_AVAILABLE: readonly string[] = [
-  "userspace",
   "nftables",
   "iptables",
   "ipvs",

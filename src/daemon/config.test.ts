@@ -77,7 +77,7 @@ test("wrong flags are wrong usage, all of them at once", async () => {
     message: [
       '--pipe: "x" is not valid; expected one of separate, parallel, sequence',
       "no source; expected --from SOURCE, such as --from file:state.yaml",
-      '--to: "prnt" is not a backend (did you mean "print"?); expected one of print, api',
+      '--to: "prnt" is not a backend (did you mean "print"?); expected one of print, userspace, api',
     ].join("\n"),
   });
   await expect(resolve({ flags: { ...RUN, format: "xml" } })).rejects.toMatchObject({

@@ -38,6 +38,8 @@ export interface ConfigInputs {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly hostName: string;
+  /** What a preset gives in place of `--from`. */
+  readonly sources?: readonly SourceSpec[];
 }
 
 /**
@@ -55,9 +57,10 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   const words = faults.values(resolveOptions(WORDS, given)) ?? { from: [], to: [] };
   const placeOf = (word: string): string => formatPath(firstLayer(given, word)?.path(word) ?? []);
   const sources =
-    words.from.length > 0
+    inputs.sources ??
+    (words.from.length > 0
       ? resolveSources(words.from, () => placeOf("from"), faults)
-      : resolveSources(file.sources, (index) => `sources[${index}]`, faults);
+      : resolveSources(file.sources, (index) => `sources[${index}]`, faults));
   const entries =
     words.to.length > 0
       ? words.to.map((to) => ({ to, options: {}, place: placeOf("to") }))

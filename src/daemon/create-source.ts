@@ -7,7 +7,7 @@ import { clientTlsOf } from "./tls-options.ts";
 
 export type SourceValues = ValuesOf<typeof FILE_OPTIONS> & ValuesOf<typeof API_CLIENT_OPTIONS>;
 
-/** Makes the source that a word of `--from` means; only its own code is loaded. */
+/** Makes the source that a spec means; only its own code is loaded. */
 export async function createSource(
   spec: SourceSpec,
   values: SourceValues,
@@ -15,6 +15,10 @@ export async function createSource(
 ): Promise<Source> {
   const { owner } = spec;
   switch (spec.kind) {
+    case "given": {
+      const { createGivenSource } = await import("../sources/given/given-source.ts");
+      return createGivenSource({ owner, objects: spec.objects });
+    }
     case "file": {
       const { createFileSource } = await import("../sources/file/file-source.ts");
       return createFileSource({ owner, path: spec.path, maxFileBytes: values.maxFileBytes });

@@ -1,7 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { MetricFamily } from "../backends/metric-family.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Commit, GlobalStore } from "../core/store/global-store.ts";
+import { type BackendMetrics, renderBackendMetrics } from "./backend-metrics.ts";
 import { meterSink } from "./meter-sink.ts";
 
 export interface MetricsOptions {
@@ -16,11 +18,15 @@ export interface MetricsOptions {
 }
 
 export interface Metrics {
-  readonly registry: Registry;
+  readonly contentType: string;
+  /** All of them as Prometheus reads them. */
+  text(): Promise<string>;
   /** Follows a store; its objects are counted from its commits. */
   watchStore(store: GlobalStore): void;
   /** The same sink, counted. */
   meter(backend: string, sink: Sink): Sink;
+  /** Adds what a backend's data plane counts, read anew each time. */
+  watchBackend(backend: string, read: () => readonly MetricFamily[]): void;
 }
 
 /** From 1 ms to 16 s, as kube-proxy has them. */
@@ -80,8 +86,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ["backend"],
     registers,
   });
+  const dataPlanes: BackendMetrics[] = [];
   return {
-    registry,
+    contentType: registry.contentType,
+    text: async () => (await registry.metrics()) + renderBackendMetrics(dataPlanes, PREFIX),
+    watchBackend: (backend, read) => void dataPlanes.push({ backend, read }),
     watchStore: (store) => watchStore(registry, store),
     meter: (backend, sink) => {
       failures.inc({ backend }, 0);

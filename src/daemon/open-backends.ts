@@ -49,6 +49,7 @@ async function openBackend(
     await backend.drain();
     await backend.close();
   });
+  metrics.watchBackend(name, () => backend.metrics?.() ?? []);
   report.ok(definition.summary);
   const always = [
     ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),

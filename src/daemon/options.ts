@@ -79,8 +79,8 @@ export const WORDS = {
   to: {
     kind: "list",
     placeholder: "BACKEND",
-    suggestions: ["print", "api"],
-    help: "a backend: print, api; may be repeated",
+    suggestions: ["print", "userspace", "api"],
+    help: "a backend: print, userspace, api; may be repeated",
   },
 } as const;
 

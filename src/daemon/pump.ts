@@ -1,10 +1,10 @@
+import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../core/backoff.ts";
 import { CoreError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import { deepEqual } from "../core/model/equal.ts";
 import type { Sink, WatchRequest } from "../core/sinks/sink.ts";
 import type { Reporter } from "../core/status/status-board.ts";
 import { type Op, SYNC } from "../core/view/ops.ts";
-import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "./backoff.ts";
 
 /** Changes of one node, in process (`NodeWatcher`) or from an API. */
 export interface OpStream {

@@ -1,6 +1,6 @@
-import type { Registry } from "prom-client";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Answer, Routes } from "./http-server.ts";
+import type { Metrics } from "./metrics.ts";
 
 const OK = 200;
 const UNAVAILABLE = 503;
@@ -14,13 +14,13 @@ export function healthRoutes(board: StatusBoard): Routes {
   ]);
 }
 
-export function metricsRoutes(registry: Registry): Routes {
-  const metrics = async (): Promise<Answer> => ({
+export function metricsRoutes(metrics: Metrics): Routes {
+  const answer = async (): Promise<Answer> => ({
     status: OK,
-    contentType: registry.contentType,
-    body: await registry.metrics(),
+    contentType: metrics.contentType,
+    body: await metrics.text(),
   });
-  return new Map([["/metrics", metrics]]);
+  return new Map([["/metrics", answer]]);
 }
 
 function healthAnswer(board: StatusBoard, question: "healthy" | "live" | "ready"): Answer {

@@ -3,7 +3,7 @@ import type { EndListener, EndRequest } from "./end-requests.ts";
 import { startInstance } from "./instance.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 
-/** A clean end that takes longer is not waited for. */
+/** A clean end that takes longer, beside the draining of backends, is not waited for. */
 const STOP_GRACE_MS = 10_000;
 const EXIT_FAILED = 1;
 
@@ -29,14 +29,20 @@ export async function runInstance(
   const { reason, exitCode } = await Promise.race(reasons);
   log.info({ reason }, "ending");
   const grace = new AbortController();
-  const tooLate = deps.sleep(STOP_GRACE_MS, grace.signal).then(
+  const graceMs = STOP_GRACE_MS + longestDrainMs(config);
+  const tooLate = deps.sleep(graceMs, grace.signal).then(
     () => true,
     () => false,
   );
   const isLate = await Promise.race([instance.stop().then(() => false), tooLate]);
   grace.abort();
-  if (isLate) log.warn({ graceMs: STOP_GRACE_MS }, "not everything ended in time");
+  if (isLate) log.warn({ graceMs }, "not everything ended in time");
   return { exitCode, isClean: !isLate };
+}
+
+function longestDrainMs({ backends }: InstanceConfig): number {
+  const times = backends.map(({ definition, options }) => definition.drainMs?.(options) ?? 0);
+  return Math.max(0, ...times);
 }
 
 function describeFailure(error: unknown): EndRequest {

@@ -98,7 +98,7 @@ test("metrics follow the store, the sinks and the board", async () => {
   sink.send({ op: "delete", set: "services", path: "a/c" });
   await expect(sink.send({ op: "sync" })).rejects.toThrow("no");
   await sink.send({ op: "sync" });
-  const lines = (await metrics.registry.metrics()).split("\n");
+  const lines = (await metrics.text()).split("\n");
   expect(lines).toEqual(
     expect.arrayContaining([
       'portolan_build_info{version="1.2.3"} 1',

@@ -31,7 +31,7 @@ export async function startServers(
     for (const [path, answer] of routes) wanted.routes.set(path, answer);
     byAddress.set(key, wanted);
   };
-  want(values.metricsListen, metricsRoutes(metrics.registry));
+  want(values.metricsListen, metricsRoutes(metrics));
   want(values.healthListen, healthRoutes(board));
   for (const { address, routes } of byAddress.values()) {
     const server = await startHttpServer(address, routes);

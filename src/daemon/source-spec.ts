@@ -1,4 +1,5 @@
 import { CoreError } from "../core/errors.ts";
+import type { ModelObject } from "../core/model/object.ts";
 import { nearest } from "../core/model/problems.ts";
 import {
   formatListenAddress,
@@ -6,10 +7,14 @@ import {
   parseListenAddress,
 } from "../core/options/listen-address.ts";
 
-/** A word of `--from`, read. `owner` is how the store and people call the source. */
+/**
+ * A word of `--from`, read, or what a preset gives in place of it. `owner` is how the store and people
+ * call the source.
+ */
 export type SourceSpec =
   | { readonly kind: "file"; readonly owner: string; readonly path: string }
-  | { readonly kind: "api"; readonly owner: string; readonly address: ListenAddress };
+  | { readonly kind: "api"; readonly owner: string; readonly address: ListenAddress }
+  | { readonly kind: "given"; readonly owner: string; readonly objects: readonly ModelObject[] };
 
 const DEFAULT_API_PORT = 12090;
 const FORMS = "file:PATH, api:HOST:PORT or api:unix:PATH";

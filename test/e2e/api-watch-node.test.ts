@@ -139,8 +139,7 @@ test("waits longer and longer for a server that is not there, up to the limit", 
   const { address } = server;
   await server.close();
   const options = clientOptions(address.kind === "tcp" ? address.port : 0, {
-    firstRetryMs: 100,
-    maxRetryMs: 1000,
+    backoff: { firstMs: 100, maxMs: 1000 },
     random: () => 0.5,
   });
   const { watcher, report } = watch(options);

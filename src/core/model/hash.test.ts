@@ -1,21 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import xxhash from "xxhash-wasm";
-import { canonicalHash, canonicalJson, hashText } from "./hash.ts";
-import { xxh64 } from "./xxh64.ts";
+import { canonicalHash, canonicalJson, hashBytes, hashText } from "./hash.ts";
 
-test("XXH64 is the one that others compute, for all lengths", async () => {
-  const reference = await xxhash();
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      expect(xxh64(bytes)).toBe(reference.h64Raw(bytes));
-    }),
-  );
-});
-
-test("a view into a larger buffer is hashed alone", () => {
+test("XXH64 is the one of its specification", () => {
   const bytes = new TextEncoder().encode("xxabcxx");
-  expect(xxh64(bytes.subarray(2, 5))).toBe(0x44bc2cf5ad770999n);
+  expect(hashBytes(bytes.subarray(2, 5))).toBe(0x44bc2cf5ad770999n);
+  expect(hashText("")).toBe("ef46db3751d8e999");
+  expect(hashText("abc")).toBe("44bc2cf5ad770999");
 });
 
 test("hashes are 16 digits, also small ones", () => {

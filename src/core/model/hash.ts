@@ -1,4 +1,11 @@
-import { xxh64 } from "./xxh64.ts";
+import xxhash from "xxhash-wasm";
+
+const { h64Raw, h64ToString } = await xxhash();
+
+/** XXH64 with seed 0. */
+export function hashBytes(bytes: Uint8Array): bigint {
+  return h64Raw(bytes);
+}
 
 /** JSON with sorted keys and without undefined fields: equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
@@ -17,5 +24,5 @@ export function canonicalHash(value: unknown): string {
 
 /** XXH64 of a text's UTF-8 bytes, as 16 hexadecimal digits. */
 export function hashText(text: string): string {
-  return xxh64(new TextEncoder().encode(text)).toString(16).padStart(16, "0");
+  return h64ToString(text);
 }

@@ -6,7 +6,8 @@ import { RESET, type ResetOp, SYNC, type SyncOp } from "./ops.ts";
 
 /** The words between the store and a watcher of the whole state. */
 export type ObjectOp =
-  | { readonly op: "set"; readonly object: ModelObject }
+  /** With the object as it was last sent, where it was. */
+  | { readonly op: "set"; readonly object: ModelObject; readonly before: ModelObject | undefined }
   /** With the object as it was last sent. */
   | { readonly op: "delete"; readonly object: ModelObject }
   | SyncOp
@@ -39,7 +40,7 @@ export class ObjectWatcher {
       if (!this.#kinds.has(kind)) continue;
       const after = this.#store.get(kind, key);
       if (deepEqual(after, before)) continue;
-      if (after !== undefined) sets.push({ op: "set", object: after });
+      if (after !== undefined) sets.push({ op: "set", object: after, before });
       else if (before !== undefined) deletes.push({ op: "delete", object: before });
     }
     if (sets.length + deletes.length === 0) return undefined;
@@ -62,7 +63,8 @@ export class ObjectWatcher {
   #whole(): readonly ObjectOp[] {
     const ops: ObjectOp[] = [RESET];
     for (const kind of this.#kinds) {
-      for (const object of this.#store.objects(kind)) ops.push({ op: "set", object });
+      for (const object of this.#store.objects(kind))
+        ops.push({ op: "set", object, before: undefined });
     }
     ops.push(SYNC);
     return ops;

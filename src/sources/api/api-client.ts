@@ -1,4 +1,5 @@
 import { DEFAULT_KEEP_ALIVE, type KeepAliveOptions, keepAlive } from "../../brain/keep-alive.ts";
+import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../../core/backoff.ts";
 import { CoreError } from "../../core/errors.ts";
 import { formatListenAddress } from "../../core/options/listen-address.ts";
 import type { ProtoReader } from "../../wire/protobuf/proto-reader.ts";
@@ -11,22 +12,16 @@ export interface ApiClientOptions extends ApiTarget {
   readonly random: () => number;
   /** Rejects where the signal ends it. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly firstRetryMs?: number;
-  readonly maxRetryMs?: number;
+  readonly backoff?: BackoffOptions;
   readonly connectTimeoutMs?: number;
   readonly maxMessageBytes?: number;
   readonly keepAlive?: KeepAliveOptions;
 }
 
 const DEFAULTS = {
-  firstRetryMs: 250,
-  maxRetryMs: 30_000,
   connectTimeoutMs: 10_000,
   maxMessageBytes: 16_777_216,
 } as const;
-
-/** Half of a wait is left to chance, so that many clients do not come back at the same moment. */
-const JITTER = 0.5;
 
 /** What takes the operations of one change and, at its end, all of them together. */
 export interface ChangeTaker<T> {
@@ -113,10 +108,9 @@ export class ApiClient {
         ? cause
         : new CoreError("ERR_API_PROTOCOL", `the API watch failed: ${String(cause)}`, { cause }),
     );
-    const { firstRetryMs, maxRetryMs } = { ...DEFAULTS, ...this.#options };
-    const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (this.#failures - 1));
-    const waitMs = Math.round(fullMs * (1 - JITTER * this.#options.random()));
-    await this.#options.sleep(waitMs, this.#abort.signal);
+    const { backoff, random, sleep } = this.#options;
+    const waitMs = backoffMs(backoff ?? DEFAULT_BACKOFF, this.#failures, random());
+    await sleep(waitMs, this.#abort.signal);
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Endpoint } from "../core/model/endpoint.ts";
-import { type Kind, keyOf, type ModelObject } from "../core/model/object.ts";
+import type { Kind, ModelObject } from "../core/model/object.ts";
 import { globalPathOf, sourceRowOf } from "../wire/sets/global-path.ts";
 import { type FrameEncoder, globalSetIdOf } from "./frame-encoder.ts";
 import type { ObjectChange } from "./object-frames.ts";
@@ -8,31 +7,14 @@ import type { ObjectChange } from "./object-frames.ts";
 export const OLD_KINDS: readonly Kind[] = ["Node", "Service", "Endpoint"];
 
 /**
- * Turns changes of the whole state into what a client can take that knows only the old contract:
+ * Makes the messages of a change for a client that knows only the old contract, one at each step:
  * ordered as KPNG does it, each endpoint in two rows. A row's path holds the source of an endpoint;
  * where that changed, the rows that the client has are deleted.
  */
-export class OldObjectView {
-  /** For each endpoint, the object whose rows the client has. */
-  readonly #sent = new Map<string, Endpoint>();
-
-  /** Makes the messages, one at each step. */
-  frames(change: ObjectChange, encoder: FrameEncoder): Generator<void> {
-    if (change.isReset) this.#sent.clear();
-    const moved: ModelObject[] = [];
-    for (const object of change.sets) {
-      if (object.kind !== "Endpoint") continue;
-      const before = this.#sent.get(keyOf(object));
-      if (before !== undefined && before.source !== object.source) moved.push(before);
-      this.#sent.set(keyOf(object), object);
-    }
-    for (const object of change.deletes) {
-      if (object.kind === "Endpoint") this.#sent.delete(keyOf(object));
-    }
-    const sets = rowsByKind(change.sets);
-    const deletes = rowsByKind([...change.deletes, ...moved]);
-    return makeFrames(change.isReset, sets, deletes, encoder);
-  }
+export function oldObjectFrames(change: ObjectChange, encoder: FrameEncoder): Generator<void> {
+  const sets = rowsByKind(change.sets);
+  const deletes = rowsByKind([...change.deletes, ...change.moved]);
+  return makeFrames(change.isReset, sets, deletes, encoder);
 }
 
 function* makeFrames(
