@@ -39,10 +39,10 @@ export class Indexes {
   /** Takes the changes in; returns each service they touched with its state before. */
   apply(changes: readonly ObjectChange[]): Map<string, ServiceState | undefined> {
     const services = new Set<string>();
-    const groups = new Map<string, ObjectChange[]>();
-    for (const change of changes) this.#note(change, services, groups);
-    for (const [key, members] of groups) this.#rebuildGroup(key, members);
-    for (const key of groups.keys()) {
+    const touched = new TouchedGroups();
+    for (const change of changes) this.#note(change, services, touched);
+    for (const [key, members] of touched.groups) this.#rebuildGroup(key, members);
+    for (const key of touched.groups.keys()) {
       for (const service of this.#servicesOfGroup.get(key) ?? []) services.add(service);
     }
     const befores = new Map<string, ServiceState | undefined>();
@@ -56,7 +56,7 @@ export class Indexes {
     return befores;
   }
 
-  #note(change: ObjectChange, services: Set<string>, groups: Map<string, ObjectChange[]>): void {
+  #note(change: ObjectChange, services: Set<string>, touched: TouchedGroups): void {
     const { kind, key, before, after } = change;
     switch (kind) {
       case "Service":
@@ -65,10 +65,10 @@ export class Indexes {
         this.#attach(key, after, 1);
         return;
       case "Group":
-        if (!groups.has(key)) groups.set(key, []);
+        touched.add(key);
         return;
       case "Endpoint":
-        this.#noteEndpoint(change, groups);
+        touched.addMember(change);
         return;
       case "Listener":
         this.#countListener(before, -1, services);
@@ -85,15 +85,6 @@ export class Indexes {
         put(this.certificates, key, after?.kind === kind ? after : undefined);
         return;
     }
-  }
-
-  #noteEndpoint(change: ObjectChange, groups: Map<string, ObjectChange[]>): void {
-    const endpoint = change.after ?? change.before;
-    if (endpoint?.kind !== "Endpoint") return;
-    const group = groupKeyOf(endpoint);
-    const members = groups.get(group);
-    if (members === undefined) groups.set(group, [change]);
-    else members.push(change);
   }
 
   #attach(key: string, service: ModelObject | undefined, by: 1 | -1): void {
@@ -140,6 +131,29 @@ export class Indexes {
   }
 }
 
+/** The groups that a transaction touches, each with the changes of its endpoints. */
+class TouchedGroups {
+  readonly groups: Map<string, ObjectChange[]> = new Map();
+  /** Endpoints of one group mostly come one after the other. */
+  #last: { readonly endpoint: Endpoint; readonly members: ObjectChange[] } | undefined;
+
+  add(key: string): ObjectChange[] {
+    const members = this.groups.get(key) ?? [];
+    this.groups.set(key, members);
+    return members;
+  }
+
+  addMember(change: ObjectChange): void {
+    const endpoint = change.after ?? change.before;
+    if (endpoint?.kind !== "Endpoint") return;
+    const last = this.#last?.endpoint;
+    if (last?.group !== endpoint.group || last.namespace !== endpoint.namespace) {
+      this.#last = { endpoint, members: this.add(groupKeyOf(endpoint)) };
+    }
+    this.#last?.members.push(change);
+  }
+}
+
 function put<V>(table: Map<string, V>, key: string, value: V | undefined): void {
   if (value === undefined) table.delete(key);
   else table.set(key, value);
@@ -169,16 +183,19 @@ function withChanges(present: GroupState, changes: readonly ObjectChange[]): Gro
 }
 
 function withManyChanges(present: GroupState, changes: readonly ObjectChange[]): GroupState {
-  const byKey = new Map<string, Endpoint>();
+  const members = new Map<string, Endpoint>();
   present.endpoints.forEach((endpoint, index) => {
-    byKey.set(present.endpointKeys[index] ?? "", endpoint);
+    members.set(present.endpointKeys[index] ?? "", endpoint);
   });
   for (const { key, after } of changes) {
-    put(byKey, key, after?.kind === "Endpoint" ? after : undefined);
+    put(members, key, after?.kind === "Endpoint" ? after : undefined);
   }
-  const endpointKeys = [...byKey.keys()].sort();
-  const endpoints = endpointKeys.flatMap((key) => byKey.get(key) ?? EMPTY);
-  return { ...present, endpoints, endpointKeys };
+  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    ...present,
+    endpoints: sorted.map(([, endpoint]) => endpoint),
+    endpointKeys: sorted.map(([key]) => key),
+  };
 }
 
 /** The first place whose key is not below `key`. */

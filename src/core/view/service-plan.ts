@@ -42,6 +42,13 @@ interface LaneOnNode {
 /** How an endpoint is used: for each lane one of `-`, `c` (Cluster list), `l` (Local list), `b` (both). */
 type Uses = string;
 
+/** The ports of all endpoints that are used in one way, and which of them was the first. */
+interface PortList {
+  readonly at: number;
+  readonly uses: Uses;
+  readonly ports: readonly NodeEndpointPort[];
+}
+
 /** One array for each set of families, so that equal ones are identical. */
 const FAMILY_LISTS: Readonly<Record<string, readonly Family[]>> = {
   "": [],
@@ -67,8 +74,8 @@ class ServicePlan {
   readonly #remoteUses: Uses[] = [];
   readonly #usesCluster: boolean;
   readonly #usesLocal: boolean;
-  /** Most endpoints of a service are used alike: one list of ports serves them all. */
-  readonly #portLists: (readonly NodeEndpointPort[])[] = [];
+  /** Most endpoints of a service are used like the one before: one list of ports serves them all. */
+  #lastPorts: PortList | undefined;
 
   constructor(state: ServiceState) {
     const { key, service } = state;
@@ -119,7 +126,7 @@ class ServicePlan {
     if (!local && shared !== undefined && this.#remoteUses[at] === uses) return shared;
     const service = this.#service.path;
     const path = this.#paths[at] ?? "";
-    const ports = this.#sharedPorts(this.#portsOf(at, uses));
+    const ports = this.#sharedPorts(at, uses);
     const value: NodeEndpoint = {
       path,
       service,
@@ -155,10 +162,14 @@ class ServicePlan {
     return ports;
   }
 
-  #sharedPorts(ports: readonly NodeEndpointPort[]): readonly NodeEndpointPort[] {
-    const known = this.#portLists.find((list) => samePorts(list, ports));
-    if (known !== undefined) return known;
-    this.#portLists.push(ports);
+  #sharedPorts(at: number, uses: Uses): readonly NodeEndpointPort[] {
+    const last = this.#lastPorts;
+    const isAlike =
+      last?.uses === uses &&
+      this.#lanes.every(({ candidates: { targets } }) => targets[last.at] === targets[at]);
+    if (isAlike) return last.ports;
+    const ports = this.#portsOf(at, uses);
+    this.#lastPorts = { at, uses, ports };
     return ports;
   }
 }
