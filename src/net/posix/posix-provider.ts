@@ -1,0 +1,95 @@
+import { Epoll } from "../../platform/linux/epoll.ts";
+import { allocateNative } from "../../platform/linux/native-memory.ts";
+import type { SocketAddress } from "../../platform/socket-address.ts";
+import type {
+  Adopter,
+  Clock,
+  DatagramFd,
+  DatagramOptions,
+  HandOff,
+  ListenOptions,
+  PipePool,
+  Provider,
+  Selector,
+  ServerFd,
+  StreamFd,
+  StreamOptions,
+} from "../fd.ts";
+import type { Region } from "../region.ts";
+import { DescriptorLedger } from "./descriptor-ledger.ts";
+import { openConnecting, openDatagram, openListening } from "./open-socket.ts";
+import { DatagramMemory, PosixDatagram } from "./posix-datagram.ts";
+import type { PosixHost } from "./posix-host.ts";
+import { PosixPipes } from "./posix-pipes.ts";
+import { PosixSelector } from "./posix-selector.ts";
+import { PosixServer } from "./posix-server.ts";
+import { PosixStream } from "./posix-stream.ts";
+
+export interface PosixOptions {
+  /** How many events one wait takes. */
+  readonly maxEvents?: number;
+  readonly pipeBytes?: number;
+  /** Where the descriptors are noted; see `DescriptorLedger`. */
+  readonly ledgerMemory: SharedArrayBuffer;
+}
+
+const DEFAULT_MAX_EVENTS = 1024;
+const DEFAULT_PIPE_BYTES = 262_144;
+const MAX_FREE_PIPES = 32;
+
+/** Linux sockets through system calls. It serves one loop, on a thread of its own. */
+export class PosixProvider implements Provider, PosixHost {
+  readonly name = "posix";
+  readonly epoll: Epoll;
+  readonly ledger: DescriptorLedger;
+  readonly selector: Selector;
+  readonly pipes: PipePool;
+  readonly clock: Clock = {
+    nowMs: () => performance.now(),
+    callAt: () => ({ cancel: () => undefined }),
+  };
+  readonly adopt: Adopter = {
+    stream: (handOff) => new PosixStream(this, handOff.descriptor, 0),
+    server: (handOff) => this.#server(handOff, true),
+  };
+  #datagrams: DatagramMemory | undefined;
+
+  constructor(options: PosixOptions) {
+    this.ledger = new DescriptorLedger(options.ledgerMemory);
+    this.epoll = new Epoll(options.maxEvents ?? DEFAULT_MAX_EVENTS);
+    this.ledger.note(this.epoll.descriptor);
+    this.selector = new PosixSelector(this.epoll);
+    this.pipes = new PosixPipes(this.ledger, {
+      capacityBytes: options.pipeBytes ?? DEFAULT_PIPE_BYTES,
+      maxFree: MAX_FREE_PIPES,
+    });
+  }
+
+  allocate(byteCount: number): Region {
+    return allocateNative(byteCount);
+  }
+
+  connect(to: SocketAddress, options?: StreamOptions): StreamFd {
+    const { descriptor, result } = openConnecting(to, options);
+    return new PosixStream(this, descriptor, result);
+  }
+
+  listen(on: SocketAddress, options: ListenOptions): ServerFd {
+    const { descriptor, result } = openListening(on, { ...options, shared: false });
+    return this.#server({ descriptor }, false, result);
+  }
+
+  bindDatagram(on: SocketAddress, options?: DatagramOptions): DatagramFd {
+    this.#datagrams ??= new DatagramMemory();
+    return new PosixDatagram(this, this.#datagrams, openDatagram(on, options));
+  }
+
+  close(): void {
+    this.pipes.close();
+    this.ledger.close(this.epoll.descriptor);
+  }
+
+  #server({ descriptor }: HandOff, isBorrowed: boolean, openResult = 0): ServerFd {
+    return new PosixServer(this, { descriptor, openResult, isBorrowed });
+  }
+}

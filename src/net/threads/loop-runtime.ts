@@ -1,0 +1,186 @@
+import { type MessagePort, receiveMessageOnPort, type Transferable } from "node:worker_threads";
+import type { Log } from "../../core/log.ts";
+import { signalEventFd } from "../../platform/linux/event-fd.ts";
+import type { Acceptor } from "../acceptor.ts";
+import { LoopCounters } from "../loop-counters.ts";
+import { NetEventLoop } from "../net-event-loop.ts";
+import { PosixProvider } from "../posix/posix-provider.ts";
+import { WakeFd } from "../posix/wake-fd.ts";
+import type { ReadyHandler } from "../selector-event-loop.ts";
+import { createLoopLog } from "./loop-log.ts";
+import type { LoopCommand, LoopReport, LoopThreadData } from "./loop-messages.ts";
+import { LoopProfiler } from "./loop-profiler.ts";
+import type { CreateLoopProgram, LoopProgram } from "./loop-program.ts";
+import { LoopSignal } from "./loop-signal.ts";
+
+interface Peer {
+  readonly port: MessagePort;
+  readonly wakeDescriptor: number;
+}
+
+const DRAIN_CHECK_MS = 10;
+
+/** A loop on its thread: the program, the sockets lent to it, and the commands of the main thread. */
+export class LoopRuntime implements ReadyHandler {
+  readonly #data: LoopThreadData;
+  readonly #signal: LoopSignal;
+  readonly #net: NetEventLoop;
+  readonly #log: Log;
+  readonly #program: LoopProgram;
+  readonly #profiler = new LoopProfiler();
+  readonly #lent = new Map<number, Acceptor>();
+  readonly #peers = new Map<string, Peer>();
+
+  constructor(data: LoopThreadData, createProgram: CreateLoopProgram) {
+    this.#data = data;
+    this.#signal = new LoopSignal(data.signalMemory);
+    const provider = new PosixProvider({ ledgerMemory: data.ledgerMemory });
+    this.#log = createLoopLog({
+      nowMs: () => provider.clock.nowMs(),
+      send: (level, fields, message) => this.#report({ kind: "log", level, fields, message }),
+    });
+    this.#net = new NetEventLoop({
+      provider,
+      maxFds: data.maxFds,
+      counters: new LoopCounters(data.counterMemory),
+      onError: (error) => this.#log.error({ err: error }, "a callback of the loop failed"),
+    });
+    this.#net.loop.add(new WakeFd(provider, data.wakeDescriptor), this);
+    this.#program = createProgram({
+      name: data.name,
+      net: this.#net,
+      log: this.#log,
+      data: data.programData,
+      report: (body) => this.#report({ kind: "program", body }),
+      sendToPeer: (loop, body, transfer) => this.#sendToPeer(loop, body, transfer),
+    });
+  }
+
+  /** Blocks the thread until it shall stop. */
+  run(): void {
+    if (!this.#signal.begin()) return;
+    this.#report({ kind: "ready" });
+    // What was sent before the loop ran woke nobody.
+    this.#net.loop.nextTick(() => this.onReady());
+    this.#net.loop.run();
+  }
+
+  /** Woken by another thread. */
+  onReady(): void {
+    if (this.#signal.shallStop) {
+      this.#program.close();
+      this.#net.loop.close();
+      return;
+    }
+    // Both ends of the port are of this program, and send only what LoopCommand names.
+    forEachMessage(this.#data.commands, (command: LoopCommand) => this.#obey(command));
+    for (const [loop, { port }] of this.#peers) {
+      forEachMessage(port, (body: unknown) => this.#program.onPeerMessage?.(loop, body));
+    }
+  }
+
+  onRemoved(): void {
+    // The eventfd is the main thread's.
+  }
+
+  #report(report: LoopReport): void {
+    this.#data.commands.postMessage(report);
+  }
+
+  /** One that fails does not keep the next ones from being done. */
+  #obey(command: LoopCommand): void {
+    try {
+      this.#do(command);
+    } catch (error) {
+      this.#log.error({ err: error, command: command.kind }, "a command to the loop failed");
+      if ("request" in command) {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#report({ kind: "refused", request: command.request, reason });
+      }
+    }
+  }
+
+  #do(command: LoopCommand): void {
+    switch (command.kind) {
+      case "program":
+        this.#program.onMessage(command.body);
+        return;
+      case "lend":
+        this.#lend(command.listener, command.descriptor);
+        return;
+      case "take-back":
+        this.#lent.get(command.descriptor)?.close();
+        this.#lent.delete(command.descriptor);
+        this.#report({ kind: "done", request: command.request });
+        return;
+      case "peer":
+        this.#peers.set(command.loop, command);
+        return;
+      case "peer-gone":
+        this.#peers.get(command.loop)?.port.close();
+        this.#peers.delete(command.loop);
+        return;
+      case "drain":
+        this.#program.drain();
+        this.#whenDrained(command.request);
+        return;
+      case "channels":
+        this.#report({ ...command, channels: this.#net.loop.channels() });
+        return;
+      case "dismiss":
+        if (this.#net.loop.dismiss(command.id)) {
+          this.#report({ kind: "done", request: command.request });
+        } else {
+          this.#report({
+            kind: "refused",
+            request: command.request,
+            reason: `channel ${command.id.slot}/${command.id.generation} is not there any more`,
+          });
+        }
+        return;
+      case "profile":
+        this.#profile(command.request, command.durationMs);
+        return;
+    }
+  }
+
+  #lend(listener: string, descriptor: number): void {
+    const { adopt } = this.#net.provider;
+    if (adopt === undefined) return;
+    const acceptor = this.#net.accept(
+      adopt.server({ descriptor }),
+      this.#program.listener(listener),
+    );
+    this.#lent.set(descriptor, acceptor);
+  }
+
+  #whenDrained(request: number): void {
+    if (this.#program.openCount === 0) this.#report({ kind: "done", request });
+    else this.#net.loop.delay(DRAIN_CHECK_MS, () => this.#whenDrained(request));
+  }
+
+  #profile(request: number, durationMs: number): void {
+    if (this.#profiler.isRunning) {
+      this.#report({ kind: "refused", request, reason: "a profile is being taken already" });
+      return;
+    }
+    this.#profiler.start();
+    this.#net.loop.delay(durationMs, () =>
+      this.#report({ kind: "profile", request, profile: this.#profiler.stop() }),
+    );
+  }
+
+  #sendToPeer(loop: string, body: unknown, transfer: readonly Transferable[] = []): boolean {
+    const peer = this.#peers.get(loop);
+    if (peer === undefined) return false;
+    peer.port.postMessage(body, transfer);
+    return signalEventFd(peer.wakeDescriptor) === 0;
+  }
+}
+
+/** The caller knows what passes through the port. */
+function forEachMessage<T>(port: MessagePort, callback: (message: T) => void): void {
+  for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port)) {
+    callback(got.message);
+  }
+}

@@ -1,0 +1,31 @@
+import koffi from "koffi";
+
+/**
+ * The C library that Node itself runs on, whatever its name (glibc, musl): its symbols are already in
+ * the process. Only this folder knows that calls go through koffi.
+ *
+ * Pointers are declared as integers and passed as numbers, into memory whose address is known: an
+ * argument that is a buffer costs more than the whole call.
+ */
+const libc = koffi.load(null);
+
+/** A C function by its prototype. Where symbols are missing this throws, naming the symbol. */
+export function bindCall<A extends readonly number[]>(prototype: string): (...args: A) => number {
+  return libc.func(prototype);
+}
+
+/** The error of the last call of this thread that returned -1, as calls here return it. */
+export function failure(): number {
+  return -koffi.errno();
+}
+
+/** Where the bytes of a buffer are; they stay there as long as the buffer lives. */
+export function addressOf(buffer: ArrayBufferLike): number {
+  return Number(koffi.address(new Uint8Array(buffer)));
+}
+
+/** Has Node's own event loop watch a descriptor; for the main thread, never for a blocked loop. */
+export function watchReadable(descriptor: number, onReadable: () => void): { close(): void } {
+  const handle = koffi.node.poll(descriptor, { readable: true }, onReadable);
+  return { close: () => handle.close() };
+}

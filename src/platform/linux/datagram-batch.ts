@@ -1,0 +1,137 @@
+import type { SocketAddress } from "../socket-address.ts";
+import {
+  IOVEC_BYTES,
+  MMSGHDR_BYTES,
+  MMSGHDR_LEN,
+  MSGHDR_IOV,
+  MSGHDR_IOVLEN,
+  MSGHDR_NAME,
+  MSGHDR_NAMELEN,
+  SOCKADDR_BYTES,
+} from "./abi.ts";
+import { allocateNative, type NativeMemory, putPointer, putSize } from "./native-memory.ts";
+import { getSockaddr, sockaddrKey } from "./sockaddr.ts";
+import { recvmmsg, sendmmsg } from "./socket-calls.ts";
+
+/** The most that a datagram holds over IPv4 and IPv6, rounded up. */
+const MAX_DATAGRAM_BYTES = 65_536;
+
+/** Datagrams received with one recvmmsg(2), in place until the next one. */
+export class ReceiveBatch {
+  readonly #count: number;
+  readonly #headers: NativeMemory;
+  readonly #names: NativeMemory;
+  readonly #payload: NativeMemory;
+
+  constructor(count: number) {
+    this.#count = count;
+    this.#headers = allocateNative(count * (MMSGHDR_BYTES + IOVEC_BYTES));
+    this.#names = allocateNative(count * SOCKADDR_BYTES);
+    // Pages that no datagram reaches are never touched, so they cost nothing.
+    this.#payload = allocateNative(count * MAX_DATAGRAM_BYTES);
+    const iovecs = count * MMSGHDR_BYTES;
+    const { view, address } = this.#headers;
+    for (let index = 0; index < count; index += 1) {
+      const header = index * MMSGHDR_BYTES;
+      const iovec = iovecs + index * IOVEC_BYTES;
+      putPointer(view, header + MSGHDR_NAME, this.#names.address + index * SOCKADDR_BYTES);
+      putPointer(view, header + MSGHDR_IOV, address + iovec);
+      putSize(view, header + MSGHDR_IOVLEN, 1);
+      putPointer(view, iovec, this.payloadAddress(index));
+      putSize(view, iovec + 8, MAX_DATAGRAM_BYTES);
+    }
+  }
+
+  /** How many datagrams, or a negative errno. */
+  receive(fd: number): number {
+    const { view, address } = this.#headers;
+    for (let index = 0; index < this.#count; index += 1) {
+      view.setUint32(index * MMSGHDR_BYTES + MSGHDR_NAMELEN, SOCKADDR_BYTES, true);
+    }
+    return recvmmsg(fd, address, this.#count, 0);
+  }
+
+  get capacity(): number {
+    return this.#count;
+  }
+
+  lengthOf(index: number): number {
+    return this.#headers.view.getUint32(index * MMSGHDR_BYTES + MMSGHDR_LEN, true);
+  }
+
+  payloadAddress(index: number): number {
+    return this.#payload.address + index * MAX_DATAGRAM_BYTES;
+  }
+
+  bytesOf(index: number): Uint8Array {
+    const start = index * MAX_DATAGRAM_BYTES;
+    return this.#payload.bytes.subarray(start, start + this.lengthOf(index));
+  }
+
+  keyOf(index: number): number | string {
+    return sockaddrKey(this.#names.view, index * SOCKADDR_BYTES, this.#nameLength(index));
+  }
+
+  senderOf(index: number): SocketAddress {
+    return getSockaddr(this.#names.view, index * SOCKADDR_BYTES, this.#nameLength(index));
+  }
+
+  #nameLength(index: number): number {
+    return this.#headers.view.getUint32(index * MMSGHDR_BYTES + MSGHDR_NAMELEN, true);
+  }
+}
+
+/** Datagrams queued for one sendmmsg(2). It refers to memory of others until `send`. */
+export class SendBatch {
+  readonly #capacity: number;
+  readonly #headers: NativeMemory;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#headers = allocateNative(capacity * (MMSGHDR_BYTES + IOVEC_BYTES));
+    const { view, address } = this.#headers;
+    for (let index = 0; index < capacity; index += 1) {
+      const header = index * MMSGHDR_BYTES;
+      putPointer(view, header + MSGHDR_IOV, address + this.#iovecOf(index));
+      putSize(view, header + MSGHDR_IOVLEN, 1);
+    }
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get isFull(): boolean {
+    return this.#count === this.#capacity;
+  }
+
+  /** Addresses of the payload and of the sockaddr; that is 0 on a connected socket. */
+  add(payload: number, byteCount: number, name: number, nameBytes: number): void {
+    const { view } = this.#headers;
+    const header = this.#count * MMSGHDR_BYTES;
+    const iovec = this.#iovecOf(this.#count);
+    putPointer(view, header + MSGHDR_NAME, name);
+    view.setUint32(header + MSGHDR_NAMELEN, nameBytes, true);
+    putPointer(view, iovec, payload);
+    putSize(view, iovec + 8, byteCount);
+    this.#count += 1;
+  }
+
+  /**
+   * Sends from `first` on: how many went out, or a negative errno for the first of them. The batch
+   * stays as it is until `clear`.
+   */
+  send(fd: number, first: number): number {
+    const { address } = this.#headers;
+    return sendmmsg(fd, address + first * MMSGHDR_BYTES, this.#count - first, 0);
+  }
+
+  clear(): void {
+    this.#count = 0;
+  }
+
+  #iovecOf(index: number): number {
+    return this.#capacity * MMSGHDR_BYTES + index * IOVEC_BYTES;
+  }
+}
