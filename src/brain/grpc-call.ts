@@ -66,10 +66,15 @@ export class GrpcCall {
    */
   async send(frames: Iterable<void>, output: FrameOutput): Promise<number> {
     let sent = 0;
-    output.clear();
-    for (const _ of frames) {
-      sent += 1;
-      if (output.length >= WRITE_BYTES) await this.#write(output.take());
+    try {
+      for (const _ of frames) {
+        sent += 1;
+        if (output.length >= WRITE_BYTES) await this.#write(output.take());
+      }
+    } catch (error) {
+      // What was begun must not go out with the messages of another call.
+      output.clear();
+      throw error;
     }
     if (output.length > 0) await this.#write(output.take());
     return sent;

@@ -1,9 +1,19 @@
 import type { Log } from "../core/log.ts";
-import { describe } from "../core/model/object.ts";
+import { describe, type Kind } from "../core/model/object.ts";
 import type { Commit } from "../core/store/global-store.ts";
+import type { ObjectChange } from "../core/store/ownership.ts";
 
-/** So many objects are named; the rest is counted. */
-const MAX_NAMED = 5;
+/** So many objects are named; the rest is counted. What people deal with comes first. */
+const MAX_NAMED = 20;
+const KIND_ORDER: readonly Kind[] = [
+  "Service",
+  "Listener",
+  "Group",
+  "Node",
+  "SecurityGroup",
+  "Certificate",
+  "Endpoint",
+];
 
 interface AuditEntry {
   readonly owner: string;
@@ -11,8 +21,10 @@ interface AuditEntry {
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
-  /** `create Service default/web`, the first few. */
+  /** `create Service default/web`, the first of them. */
   readonly changes: readonly string[];
+  /** How many more there are. */
+  readonly more: number;
 }
 
 /** Who changed what, for the log. */
@@ -25,10 +37,22 @@ function auditEntry(commit: Commit): AuditEntry {
     created: counts.create,
     updated: counts.update,
     deleted: counts.delete,
-    changes: commit.changes
-      .slice(0, MAX_NAMED)
-      .map(({ action, kind, key }) => `${action} ${describe(kind, key)}`),
+    changes: firstOf(commit.changes).map(
+      ({ action, kind, key }) => `${action} ${describe(kind, key)}`,
+    ),
+    more: Math.max(0, commit.changes.length - MAX_NAMED),
   };
+}
+
+function firstOf(changes: readonly ObjectChange[]): readonly ObjectChange[] {
+  const first: ObjectChange[] = [];
+  for (const kind of KIND_ORDER) {
+    for (const change of changes) {
+      if (first.length === MAX_NAMED) return first;
+      if (change.kind === kind) first.push(change);
+    }
+  }
+  return first;
 }
 
 export function writeAudit(log: Log, commit: Commit): void {

@@ -64,6 +64,7 @@ test("an audit line for every commit names owner, revision and what", async () =
         updated: 0,
         deleted: 0,
         changes: ["create Service default/web"],
+        more: 0,
       },
     },
     {
@@ -74,6 +75,7 @@ test("an audit line for every commit names owner, revision and what", async () =
         updated: 0,
         deleted: 1,
         changes: expect.arrayContaining(["delete Service default/web"]),
+        more: 0,
       },
     },
   ]);

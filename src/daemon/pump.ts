@@ -1,3 +1,4 @@
+import { abortable } from "../core/abortable.ts";
 import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../core/backoff.ts";
 import { CoreError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
@@ -124,16 +125,4 @@ class Driver {
     onFailed?.(error);
     await sleep(waitMs, this.#signal);
   }
-}
-
-/** Stops waiting when the signal comes; the promise itself goes on. */
-function abortable<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new CoreError("ERR_ABORTED", "the wait was ended"));
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    Promise.resolve(promise)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -18,10 +18,16 @@ test.each([
     1,
   ],
   [
-    "by the target port's name",
+    "by the target port's name, where the service port has none",
+    [{ name: "web", port: 1 }],
+    { targetPortName: "web" },
+    1,
+  ],
+  [
+    "not by the target port's name, where the service port has a name",
     [{ name: "web", port: 1 }],
     { name: "http", targetPortName: "web" },
-    1,
+    undefined,
   ],
   [
     "the name decides before the number",

@@ -25,6 +25,9 @@ export interface TopologyHints {
 
 export const NO_TOPOLOGY: TopologyHints = Object.freeze({ zones: EMPTY, nodes: EMPTY });
 
+/** Stands between the name of an endpoint and its group where both are told; in no name. */
+export const GROUP_MARK = "@@";
+
 /** A server of a group. */
 export interface Endpoint extends Metadata {
   readonly kind: "Endpoint";
@@ -58,6 +61,7 @@ export const endpointSchema: z.ZodType<Endpoint> = z
   .strictObject({
     kind: z.literal("Endpoint"),
     ...metadataFields,
+    name: nameSchema.refine((name) => !name.includes(GROUP_MARK), `a name without ${GROUP_MARK}`),
     group: nameSchema,
     podName: z.string().default(""),
     source: z.string().default(""),
@@ -96,14 +100,19 @@ export const endpointSchema: z.ZodType<Endpoint> = z
 
 /**
  * The port on which `endpoint` serves `port`, or undefined where it does not. A port of the endpoint
- * with the service port's name decides, then one with the name of the target port. The numeric target
- * port is for endpoints that say no ports.
+ * with the service port's name decides; one with the name of the target port only where the service
+ * port has no name. The numeric target port is for endpoints that say no ports.
  */
 export function resolveTargetPort(endpoint: Endpoint, port: ServicePort): number | undefined {
   const { ports } = endpoint;
   for (const own of ports) if (own.name === port.name) return own.port;
-  if (port.targetPortName !== "") {
-    return ports.find((own) => own.name === port.targetPortName)?.port;
-  }
-  return ports.length > 0 || port.targetPort === 0 ? undefined : port.targetPort;
+  if (ports.length === 0) return port.targetPort === 0 ? undefined : port.targetPort;
+  if (port.name !== "" || port.targetPortName === "") return undefined;
+  return ports.find((own) => own.name === port.targetPortName)?.port;
+}
+
+/** Which of two records of one address counts: the one that does not end, then the one that is ready. */
+export function supersedes(endpoint: Endpoint, other: Endpoint): boolean {
+  if (endpoint.terminating !== other.terminating) return other.terminating;
+  return endpoint.ready && !other.ready;
 }

@@ -96,6 +96,7 @@ test.each([
     },
     "ports[1].port",
   ],
+  ["Service", { groups: [{ group: "a/b" }, { group: "a/b", weight: 2 }] }, "groups[1].group"],
   ["Service", { edgeIPs: [{ address: "10.30.0.1", policy: "instance" }] }, "edgeIPs[0].instance"],
   ["Listener", { port: 0 }, "port"],
   ["Listener", { address: "/run/web.sock" }, "port"],

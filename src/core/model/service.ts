@@ -119,6 +119,9 @@ export const serviceSchema: z.ZodType<Service> = z
   })
   .superRefine(checkService);
 
+/** What is right where a service has a group twice. */
+export const EACH_GROUP_ONCE = "a group that the service does not have already";
+
 /** What one field alone can not show. */
 function checkService(service: Service, context: z.RefinementCtx): void {
   const names = new Set<string>();
@@ -131,6 +134,17 @@ function checkService(service: Service, context: z.RefinementCtx): void {
     if (numbers.has(number)) at("port", `only one port entry for ${number}`);
     names.add(port.name);
     numbers.add(number);
+  });
+  const groups = new Set<string>();
+  service.groups.forEach(({ group }, index) => {
+    if (groups.has(group)) {
+      context.addIssue({
+        code: "custom",
+        path: ["groups", index, "group"],
+        message: EACH_GROUP_ONCE,
+      });
+    }
+    groups.add(group);
   });
   service.edgeIPs.forEach((edge, index) => {
     if ((edge.policy === "instance") === edge.instance >= 0) return;

@@ -11,7 +11,7 @@ export interface Share {
 
 /**
  * By the weights of the groups among those that are left, and within a group by the weights of its
- * endpoints. An endpoint of several groups has the sum of its shares.
+ * endpoints.
  */
 export function distribute(eligible: readonly Eligible[]): readonly Share[] {
   const weightIn = new Map<ServiceGroup, number>();
@@ -20,13 +20,9 @@ export function distribute(eligible: readonly Eligible[]): readonly Share[] {
   }
   let weightOfAll = 0;
   for (const group of weightIn.keys()) weightOfAll += group.ref.weight;
-
-  const shares = new Map<Endpoint, Share>();
-  for (const { group, endpoint, targetPort } of eligible) {
+  return eligible.map(({ group, endpoint, targetPort }) => {
     const ofGroup = group.ref.weight / weightOfAll;
     const within = endpoint.weight / (weightIn.get(group) ?? endpoint.weight);
-    const before = shares.get(endpoint)?.probability ?? 0;
-    shares.set(endpoint, { endpoint, targetPort, probability: before + ofGroup * within });
-  }
-  return [...shares.values()];
+    return { endpoint, targetPort, probability: ofGroup * within };
+  });
 }

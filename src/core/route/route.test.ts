@@ -203,26 +203,6 @@ describe("groups", () => {
     const packet = { hint: { host: "a.example" } };
     expect(sharesOf(ask({ objects: ofGroups(same, same), packet }))).toEqual({ x: 0.25, y: 0.75 });
   });
-
-  test("attached twice give their endpoints both shares", () => {
-    const groups = [
-      { group: "default/g1", weight: 1 },
-      { group: "default/g1", weight: 2 },
-    ];
-    const verdict = ask({ objects: [service({ groups }), X, Y] });
-    expect(sharesOf(verdict)).toEqual({ x: expect.closeTo(0.25, 9), y: expect.closeTo(0.75, 9) });
-    expect(verdict.others).toEqual([]);
-  });
-
-  test("attached twice, drained once, still have their endpoints", () => {
-    const groups = [
-      { group: "default/g1", weight: 0 },
-      { group: "default/g1", weight: 2 },
-    ];
-    const verdict = ask({ objects: [service({ groups }), X, Y] });
-    expect(sharesOf(verdict)).toEqual({ x: 0.25, y: 0.75 });
-    expect(verdict.others).toEqual([]);
-  });
 });
 
 describe("health", () => {
@@ -261,8 +241,9 @@ describe("ports", () => {
   ];
   const named = endpoint("named", "10.1.0.5", { ports: [{ name: "web", port: 8000 }] });
 
-  test("are resolved by the name of the target port", () => {
-    const verdict = ask({ objects: [service({ ports }), named] });
+  test("without a name are resolved by the name of the target port", () => {
+    const nameless = [{ port: 80, targetPortName: "web" }];
+    const verdict = ask({ objects: [service({ ports: nameless }), named] });
     expect(verdict).toMatchObject({ candidates: [{ address: "10.1.0.5", targetPort: 8000 }] });
   });
 

@@ -3,8 +3,15 @@ import { type Listener, protocolOf } from "../model/listener.ts";
 import type { Kind, ModelObject } from "../model/object.ts";
 import type { Service } from "../model/service.ts";
 
-/** What only one object may hold, in the words that people are told: `cluster IP 10.0.0.1`. */
-export type Claim = string;
+/** What an object holds, so that others can not. */
+export interface Claim {
+  /** In the words that people are told: `cluster IP 10.0.0.1`. */
+  readonly what: string;
+  /** What it is compared by. */
+  readonly id: string;
+  /** Others may hold it too, as long as all of them share: it only keeps out who wants it alone. */
+  readonly isShared: boolean;
+}
 
 /** An object in the store, by whoever wrote it. */
 export interface Holder {
@@ -13,35 +20,46 @@ export interface Holder {
   readonly key: string;
 }
 
-/** The addresses that no other object may have beside this one. */
+/** The addresses that an object holds. */
 export function claimsOf(object: ModelObject): readonly Claim[] {
   switch (object.kind) {
     case "Service":
       return claimsOfService(object);
     case "Listener":
-      return [claimOfListener(object)];
+      return claimsOfListener(object);
     default:
       return [];
   }
 }
 
+/** Cluster and edge IPs are a service's alone; external ones may be shared on different ports. */
 function claimsOfService(service: Service): readonly Claim[] {
-  const claims: Claim[] = service.clusterIPs.map((ip) => `cluster IP ${ip}`);
-  for (const edge of service.edgeIPs) claims.push(`edge IP ${edge.address}`);
-  const shared = new Set([...service.externalIPs, ...service.loadBalancerIPs]);
+  const claims = service.clusterIPs.map((ip) => alone(`cluster IP ${ip}`, ip));
+  for (const { address } of service.edgeIPs) claims.push(alone(`edge IP ${address}`, address));
+  const outer = new Set([...service.externalIPs, ...service.loadBalancerIPs]);
+  for (const ip of outer) {
+    const isOwn = service.clusterIPs.includes(ip);
+    if (!isOwn) claims.push({ what: `address ${ip}`, id: ip, isShared: true });
+  }
   for (const { port, protocol, nodePort } of service.ports) {
-    for (const ip of shared) claims.push(`address ${formatHostPort(ip, port)}/${protocol}`);
-    if (nodePort !== 0) claims.push(`node port ${nodePort}/${protocol}`);
+    for (const ip of outer) claims.push(alone(`address ${formatHostPort(ip, port)}/${protocol}`));
+    if (nodePort !== 0) claims.push(alone(`node port ${nodePort}/${protocol}`));
   }
   if (service.healthCheckNodePort !== 0) {
-    claims.push(`node port ${service.healthCheckNodePort}/TCP`);
+    claims.push(alone(`node port ${service.healthCheckNodePort}/TCP`));
   }
   return claims;
 }
 
-function claimOfListener(listener: Listener): Claim {
-  const where = listener.node === "" ? "" : ` on node ${listener.node}`;
-  if (listener.port === 0) return `listen address unix:${listener.address}${where}`;
-  const address = formatHostPort(listener.address, listener.port);
-  return `listen address ${address}/${protocolOf(listener)}${where}`;
+/** One for a single node shares the address with those of other nodes, not with one for all nodes. */
+function claimsOfListener(listener: Listener): readonly Claim[] {
+  const { address, port, node } = listener;
+  const where = port === 0 ? `unix:${address}` : formatHostPort(address, port);
+  const what = `listen address ${where}/${protocolOf(listener)}`;
+  if (node === "") return [alone(what)];
+  return [{ what, id: what, isShared: true }, alone(`${what} on node ${node}`)];
+}
+
+function alone(what: string, id: string = what): Claim {
+  return { what, id, isShared: false };
 }

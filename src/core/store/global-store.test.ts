@@ -141,6 +141,39 @@ test("two listeners can not have one address, but each node can have its own", (
   ).toThrow("claims listen address 127.0.0.1:8080/TCP on node two");
 });
 
+test("a listener for every node and one for a single node can not have one address", () => {
+  const listener = sampleListener({ name: "a", service: "default/web" });
+  const here = { ...listener, name: "b", node: "one" };
+  const first = new GlobalStore();
+  first.transact("file", (tx) => tx.set(listener));
+  expect(() => first.transact("control", (tx) => tx.set(here))).toThrow(
+    "claims listen address 127.0.0.1:8080/TCP, which Listener default/a of file holds",
+  );
+  const second = new GlobalStore();
+  second.transact("file", (tx) => tx.set(here));
+  expect(() => second.transact("control", (tx) => tx.set(listener))).toThrow(
+    "claims listen address 127.0.0.1:8080/TCP, which Listener default/b of file holds",
+  );
+  second.transact("file", (tx) => tx.delete("Listener", "default/b"));
+  second.transact("control", (tx) => tx.set(listener));
+});
+
+test("a cluster IP can not be an external IP of another service, on any port", () => {
+  const outer = sampleService({
+    name: "b",
+    externalIPs: ["10.0.0.1"],
+    ports: [samplePort({ port: 81 })],
+  });
+  const store = new GlobalStore();
+  store.transact("kube", (tx) => tx.set(web));
+  expect(() => store.transact("file", (tx) => tx.set(outer))).toThrow(
+    "Service default/b of file claims address 10.0.0.1, which Service default/web of kube holds",
+  );
+  store.transact("kube", (tx) => tx.delete("Service", "default/web"));
+  store.transact("file", (tx) => tx.set(outer));
+  expect(() => store.transact("kube", (tx) => tx.set(web))).toThrow("claims cluster IP 10.0.0.1");
+});
+
 test("in an order of owners the first wins, and the other's object waits until it is free", () => {
   const store = new GlobalStore({ ownerOrder: ["file", "kube"] });
   store.transact("kube", (tx) => tx.set(shop));

@@ -1,7 +1,7 @@
 import { CoreError } from "../errors.ts";
 import { deepEqual } from "../model/equal.ts";
 import { describe, type Kind, keyOf, type ModelObject } from "../model/object.ts";
-import { type Claim, claimsOf, type Holder } from "./claims.ts";
+import { claimsOf, type Holder } from "./claims.ts";
 import type { Tables } from "./tables.ts";
 
 /** An object in force, and the source that wrote it. */
@@ -31,6 +31,12 @@ export interface ObjectChange {
   readonly after: ModelObject | undefined;
 }
 
+/** Who holds what a claim names. */
+interface Claimant {
+  readonly holder: Holder;
+  readonly isShared: boolean;
+}
+
 interface Shadow {
   readonly wish: Owned;
   readonly conflict: Conflict;
@@ -50,7 +56,7 @@ const MAX_NAMED = 20;
 export class Ownership {
   readonly #order: ReadonlyMap<string, number>;
   readonly #inForce: Tables;
-  readonly #holders = new Map<Claim, Holder>();
+  readonly #holders = new Map<string, readonly Claimant[]>();
   readonly #shadows = new Map<string, Shadow>();
 
   constructor(order: readonly string[], inForce: Tables) {
@@ -90,20 +96,20 @@ export class Ownership {
 /** One transaction's outcome in the making: an overlay over what is in force. */
 export class Resolution {
   readonly #inForce: Tables;
-  readonly #holders: Map<Claim, Holder>;
+  readonly #holders: Map<string, readonly Claimant[]>;
   readonly #shadows: Map<string, Shadow>;
   readonly #order: ReadonlyMap<string, number>;
 
   readonly #changes: ObjectChange[] = [];
   readonly #placed = new Map<Kind, Map<string, Owned | undefined>>();
-  readonly #claims = new Map<Claim, Holder | undefined>();
+  readonly #claims = new Map<string, readonly Claimant[]>();
   readonly #shadowed = new Map<string, Shadow | undefined>();
   readonly #refused: Conflict[] = [];
   #released = false;
 
   constructor(
     inForce: Tables,
-    holders: Map<Claim, Holder>,
+    holders: Map<string, readonly Claimant[]>,
     shadows: Map<string, Shadow>,
     order: ReadonlyMap<string, number>,
   ) {
@@ -236,9 +242,9 @@ export class Resolution {
 
   /** Makes it so for the claims and for those that wait; what is in force is the caller's to change. */
   commit(): void {
-    for (const [claim, holder] of this.#claims) {
-      if (holder === undefined) this.#holders.delete(claim);
-      else this.#holders.set(claim, holder);
+    for (const [id, claimants] of this.#claims) {
+      if (claimants.length === 0) this.#holders.delete(id);
+      else this.#holders.set(id, claimants);
     }
     for (const [id, shadow] of this.#shadowed) {
       if (shadow === undefined) this.#shadows.delete(id);
@@ -254,10 +260,12 @@ export class Resolution {
     if (present !== undefined && present.owner !== wish.owner) {
       blockers.push({ holder: { owner: present.owner, kind, key }, what: describe(kind, key) });
     }
-    for (const claim of claimsOf(wish.object)) {
-      const holder = this.#claims.has(claim) ? this.#claims.get(claim) : this.#holders.get(claim);
-      if (holder === undefined || (holder.kind === kind && holder.key === key)) continue;
-      blockers.push({ holder, what: claim });
+    for (const { what, id, isShared } of claimsOf(wish.object)) {
+      for (const claimant of this.#claimantsOf(id)) {
+        if (isShared && claimant.isShared) continue;
+        if (isSame(claimant.holder, kind, key)) continue;
+        blockers.push({ holder: claimant.holder, what });
+      }
     }
     return blockers;
   }
@@ -265,8 +273,10 @@ export class Resolution {
   #hold(wish: Owned): void {
     const { kind } = wish.object;
     const key = keyOf(wish.object);
-    for (const claim of claimsOf(wish.object)) {
-      this.#claims.set(claim, { owner: wish.owner, kind, key });
+    const holder = { owner: wish.owner, kind, key };
+    for (const { id, isShared } of claimsOf(wish.object)) {
+      const others = this.#claimantsOf(id).filter((other) => !isSame(other.holder, kind, key));
+      this.#claims.set(id, [...others, { holder, isShared }]);
     }
     this.#put(kind, key, wish);
     this.#stopWaiting(wish.owner, kind, key);
@@ -289,8 +299,9 @@ export class Resolution {
   }
 
   #contested(loser: ModelObject, winner: ModelObject): string {
-    const claims = new Set(claimsOf(winner));
-    return claimsOf(loser).find((claim) => claims.has(claim)) ?? describe(loser.kind, keyOf(loser));
+    const ids = new Set(claimsOf(winner).map((claim) => claim.id));
+    const contested = claimsOf(loser).find((claim) => ids.has(claim.id));
+    return contested?.what ?? describe(loser.kind, keyOf(loser));
   }
 
   #shade(wish: Owned, conflict: Conflict): void {
@@ -306,10 +317,16 @@ export class Resolution {
   #free(object: ModelObject): void {
     this.#released = true;
     const key = keyOf(object);
-    for (const claim of claimsOf(object)) {
-      const holder = this.#claims.has(claim) ? this.#claims.get(claim) : this.#holders.get(claim);
-      if (holder?.kind === object.kind && holder.key === key) this.#claims.set(claim, undefined);
+    for (const { id } of claimsOf(object)) {
+      const others = this.#claimantsOf(id).filter(
+        ({ holder }) => !isSame(holder, object.kind, key),
+      );
+      this.#claims.set(id, others);
     }
+  }
+
+  #claimantsOf(id: string): readonly Claimant[] {
+    return this.#claims.get(id) ?? this.#holders.get(id) ?? [];
   }
 
   #at(kind: Kind, key: string): Owned | undefined {
@@ -344,6 +361,10 @@ function conflictOf(wish: Owned, by: { readonly holder: Holder; readonly what: s
     what: by.what,
     heldBy: `${describe(by.holder.kind, by.holder.key)} of ${by.holder.owner}`,
   };
+}
+
+function isSame(holder: Holder, kind: Kind, key: string): boolean {
+  return holder.kind === kind && holder.key === key;
 }
 
 function shadowId(owner: string, kind: Kind, key: string): string {

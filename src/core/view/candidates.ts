@@ -1,5 +1,10 @@
 import { type Family, familyOf } from "../model/address.ts";
-import { type Endpoint, resolveTargetPort, type TopologyHints } from "../model/endpoint.ts";
+import {
+  type Endpoint,
+  resolveTargetPort,
+  supersedes,
+  type TopologyHints,
+} from "../model/endpoint.ts";
 import { groupKeyOf } from "../model/object.ts";
 import type { ServicePort } from "../model/service.ts";
 
@@ -59,10 +64,11 @@ function dropDuplicates(endpoints: readonly Endpoint[], targets: number[], famil
   endpoints.forEach((endpoint, index) => {
     if (targets[index] === 0) return;
     const where = `${groupKeyOf(endpoint)} ${addressIn(endpoint, family)} ${targets[index]}`;
-    const other = kept.get(where);
-    const loser = other !== undefined && isBetter(endpoint, endpoints[other]) ? other : index;
-    if (other !== undefined) targets[loser] = 0;
-    if (loser !== index || other === undefined) kept.set(where, index);
+    const at = kept.get(where);
+    const other = at === undefined ? undefined : endpoints[at];
+    const isKept = other === undefined || supersedes(endpoint, other);
+    if (isKept) kept.set(where, index);
+    if (at !== undefined) targets[isKept ? at : index] = 0;
   });
 }
 
@@ -75,12 +81,6 @@ function hasRepeatedAddress(endpoints: readonly Endpoint[], family: Family): boo
     seen.add(address);
   }
   return false;
-}
-
-function isBetter(endpoint: Endpoint, other: Endpoint | undefined): boolean {
-  if (other === undefined) return true;
-  if (endpoint.terminating !== other.terminating) return other.terminating;
-  return endpoint.ready && !other.ready;
 }
 
 function namesHinted(

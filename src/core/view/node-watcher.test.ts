@@ -188,7 +188,7 @@ test("endpoints of groups that services share are named with their group", () =>
   const ops = new NodeWatcher(store, "n").poll();
   expect(words(ops)?.slice(2, 4)).toEqual([
     "set endpoints default/web/a",
-    "set endpoints default/web/a@default.blue",
+    "set endpoints default/web/a@@default@@blue",
   ]);
   expect(ops?.[3]).toMatchObject({ value: { group: "default/blue", service: "default/web" } });
 });

@@ -150,6 +150,7 @@ test("a port decides by its name, then by its target's name, then by the number"
   expect(target(samplePort({ name: "http" }), named)).toBe(8081);
   expect(target(samplePort({ targetPortName: "http", targetPort: 0 }), named)).toBe(8081);
   expect(target(samplePort({ name: "other" }), named)).toBeUndefined();
+  expect(target(samplePort({ name: "other", targetPortName: "http" }), named)).toBeUndefined();
   expect(target(samplePort(), plain)).toBe(8080);
   expect(target(samplePort({ targetPort: 0 }), plain)).toBeUndefined();
   expect(select([named], here, samplePort({ name: "x" })).excluded).toEqual({

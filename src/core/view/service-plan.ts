@@ -1,5 +1,5 @@
 import { FAMILIES, type Family } from "../model/address.ts";
-import type { Endpoint } from "../model/endpoint.ts";
+import { type Endpoint, GROUP_MARK } from "../model/endpoint.ts";
 import { deepEqual } from "../model/equal.ts";
 import { groupKeyOf, keyOf } from "../model/object.ts";
 import { isExternallyReachable, type Service } from "../model/service.ts";
@@ -238,10 +238,10 @@ function withPaths(state: ServiceState): {
   };
 }
 
-/** An endpoint of a group that is not the service's own is named with its group. */
+/** An endpoint of a group that is not the service's own is named with its group, which no name can imitate. */
 function pathOf(service: string, endpoint: Endpoint): string {
   if (service === groupKeyOf(endpoint)) return keyOf(endpoint);
-  return `${service}/${endpoint.name}@${endpoint.namespace}.${endpoint.group}`;
+  return `${service}/${endpoint.name}${GROUP_MARK}${endpoint.namespace}${GROUP_MARK}${endpoint.group}`;
 }
 
 function lanesOf(service: Service, endpoints: readonly Endpoint[]): readonly Lane[] {

@@ -1,4 +1,4 @@
-import { CoreError } from "../../core/errors.ts";
+import { abortable } from "../../core/abortable.ts";
 import type { WatchRequest } from "../../core/sinks/sink.ts";
 import type { Op } from "../../core/view/ops.ts";
 import { ProtoWriter } from "../../wire/protobuf/proto-writer.ts";
@@ -59,7 +59,9 @@ class NodeWatch implements ApiNodeWatcher {
 
   async next(signal?: AbortSignal): Promise<readonly Op[]> {
     for (;;) {
-      if (this.#change === undefined) await abortable(this.#ask(), signal);
+      if (this.#change === undefined) {
+        await (signal === undefined ? this.#ask() : abortable(this.#ask(), signal));
+      }
       const change = this.#change;
       this.#change = undefined;
       if (change !== undefined) return change;
@@ -80,15 +82,4 @@ class NodeWatch implements ApiNodeWatcher {
   async #fetch(): Promise<void> {
     this.#change = await this.#client.next(this.#request, this.#mirror);
   }
-}
-
-/** Stops waiting when the signal comes; what was waited for goes on. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new CoreError("ERR_ABORTED", "the watch was ended"));
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

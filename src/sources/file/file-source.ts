@@ -111,7 +111,7 @@ class FileSource implements Source {
     if (version !== this.#seen) {
       this.#seen = version;
       this.#waiting = undefined;
-      this.#waiting = await readStable(this.#path, this.#maxBytes);
+      this.#waiting = await this.#read();
       this.#seen = versionOf(this.#waiting.files);
     }
     if (this.#waiting === undefined || this.#closed) return;
@@ -121,6 +121,18 @@ class FileSource implements Source {
     this.#lastFailure = "";
     store.markSynced(this.owner);
     report.ok(summaryOf(state.objects.length, files.length, state.skipped));
+  }
+
+  async #read(): Promise<StableState> {
+    try {
+      return await readStable(this.#path, this.#maxBytes);
+    } catch (error) {
+      // What could not be read may be readable at the next look; what was read and is bad stays bad.
+      if (!(error instanceof CoreError) || error.code === "ERR_STATE_UNREADABLE") {
+        this.#seen = undefined;
+      }
+      throw error;
+    }
   }
 
   async #list(): Promise<readonly FileVersion[]> {

@@ -1,4 +1,5 @@
 import type { PathPart } from "../../core/model/problems.ts";
+import { findDuplicateKey } from "./json-duplicates.ts";
 import { jsonErrorAt } from "./json-error-at.ts";
 import { findItems, locateInJson, type Span } from "./json-scan.ts";
 import { malformed } from "./malformed.ts";
@@ -25,9 +26,12 @@ export function jsonDocument(file: StateFile): Document | undefined {
   const { list, items } = found;
   const before = textOf(bytes, { start: 0, end: list.start });
   const after = textOf(bytes, { start: list.end, end: bytes.length });
+  const raw = parse(file, `${before}[]${after}`, 0);
+  // Not in the entries: a program wrote them, and to look there makes a large state slower to load.
+  refuseDuplicates(file, list);
   return {
     file,
-    raw: parse(file, `${before}[]${after}`, 0),
+    raw,
     items: parseEach(file, items),
     lineOf: (path) => lineAt(bytes, locate(bytes, items, path)),
   };
@@ -37,13 +41,28 @@ function wholeDocument(file: StateFile): Document | undefined {
   const { bytes } = file;
   const text = textOf(bytes, { start: 0, end: bytes.length });
   const lineOf = (path: readonly PathPart[]) => lineAt(bytes, locateInJson(bytes, path));
-  if (file.name.endsWith(".json"))
-    return { file, raw: parse(file, text, 0), items: undefined, lineOf };
+  const raw = file.name.endsWith(".json") ? parse(file, text, 0) : parseIfJson(text);
+  if (raw === undefined) return undefined;
+  refuseDuplicates(file);
+  return { file, raw, items: undefined, lineOf };
+}
+
+/** Undefined where it is something else. */
+function parseIfJson(text: string): unknown {
   try {
-    return { file, raw: JSON.parse(text), items: undefined, lineOf };
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** @throws CoreError ERR_STATE_INVALID for a key that stands twice in an object, as YAML refuses it */
+function refuseDuplicates(file: StateFile, skip?: Span): void {
+  const twice = findDuplicateKey(file.bytes, skip);
+  if (twice === undefined) return;
+  const line = lineAt(file.bytes, twice.at);
+  const reason = "the key is there twice";
+  throw malformed({ file, line, path: twice.path, reason, expected: "each key once" });
 }
 
 function* parseEach(file: StateFile, items: readonly Span[]): Generator<unknown> {

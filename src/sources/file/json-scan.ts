@@ -42,12 +42,14 @@ export function findItems(bytes: Uint8Array): { list: Span; items: readonly Span
     items.push({ start, end });
     return end;
   };
-  const end = eachMember(bytes, skipSpace(bytes, 0), OPEN_OBJECT, (member) => {
+  const top = skipSpace(bytes, 0);
+  if (bytes[top] !== OPEN_OBJECT) return undefined;
+  const end = eachMember(bytes, top, (member) => {
     const { start } = member;
     if (bytes[start] !== OPEN_LIST || keyOf(bytes, member) !== "items")
       return skipValue(bytes, start);
     items = [];
-    list = { start, end: eachMember(bytes, start, OPEN_LIST, readItem) };
+    list = { start, end: eachMember(bytes, start, readItem) };
     return list.end;
   });
   return end === MALFORMED || list === undefined ? undefined : { list, items };
@@ -60,9 +62,10 @@ export function locateInJson(bytes: Uint8Array, path: readonly PathPart[], from 
   for (const part of path) {
     let next: Member | undefined;
     let index = 0;
-    const isList = typeof part === "number";
-    eachMember(bytes, at, isList ? OPEN_LIST : OPEN_OBJECT, (member) => {
-      if (isList ? index === part : keyOf(bytes, member) === part) next = member;
+    const isObject = isObjectAt(bytes, at);
+    if (isObject !== (typeof part === "string")) return found;
+    eachMember(bytes, at, (member) => {
+      if (isObject ? keyOf(bytes, member) === part : index === part) next = member;
       index++;
       return skipValue(bytes, member.start);
     });
@@ -74,20 +77,21 @@ export function locateInJson(bytes: Uint8Array, path: readonly PathPart[], from 
   return found;
 }
 
+/** Whether an object stands at `start`, or a list; undefined where it is neither. */
+export function isObjectAt(bytes: Uint8Array, start: number): boolean | undefined {
+  if (bytes[start] === OPEN_OBJECT) return true;
+  return bytes[start] === OPEN_LIST ? false : undefined;
+}
+
 /** Calls `visit` for what is in the object or list at `start`; returns where that ends. */
-function eachMember(
-  bytes: Uint8Array,
-  start: number,
-  open: typeof OPEN_OBJECT | typeof OPEN_LIST,
-  visit: Visit,
-): number {
-  if (bytes[start] !== open) return MALFORMED;
-  const close = open === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST;
+export function eachMember(bytes: Uint8Array, start: number, visit: Visit): number {
+  const isObject = isObjectAt(bytes, start);
+  if (isObject === undefined) return MALFORMED;
+  const close = isObject ? CLOSE_OBJECT : CLOSE_LIST;
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === close) return at + 1;
   for (;;) {
-    const member =
-      open === OPEN_OBJECT ? memberAt(bytes, at) : { keyStart: at, keyEnd: at, start: at };
+    const member = isObject ? memberAt(bytes, at) : { keyStart: at, keyEnd: at, start: at };
     const end = member === undefined ? MALFORMED : visit(member);
     if (end === MALFORMED) return MALFORMED;
     at = skipSpace(bytes, end);
@@ -105,7 +109,7 @@ function memberAt(bytes: Uint8Array, keyStart: number): Member | undefined {
   return { keyStart, keyEnd, start: skipSpace(bytes, colon + 1) };
 }
 
-function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
+export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + keyStart, keyEnd - keyStart).toString();
   try {
     const key: unknown = JSON.parse(text);
@@ -115,7 +119,7 @@ function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
   }
 }
 
-function skipSpace(bytes: Uint8Array, from: number): number {
+export function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && (bytes[at] ?? 0) <= SPACE) at++;
   return at;
@@ -131,7 +135,7 @@ function skipString(bytes: Uint8Array, start: number): number {
   return MALFORMED;
 }
 
-function skipValue(bytes: Uint8Array, start: number): number {
+export function skipValue(bytes: Uint8Array, start: number): number {
   const first = bytes[start];
   if (first === QUOTE) return skipString(bytes, start);
   if (first === OPEN_OBJECT || first === OPEN_LIST) return skipNested(bytes, start);

@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadState } from "./load-state.ts";
 import { listFiles, readFiles } from "./read-files.ts";
@@ -57,6 +59,28 @@ test("what is not there is told with its path and what would be right", async ()
       /nothing\.yaml: can not be read \(ENOENT.*; expected a state file, or a folder/,
     ),
   });
+});
+
+const run = promisify(execFile);
+
+test.each([
+  ["fifo.yaml", "a FIFO", (path: string) => run("mkfifo", [path])],
+  ["device.yaml", "a device", (path: string) => symlink("/dev/zero", path)],
+])("%s is refused before it is opened", async (name, what, make) => {
+  const path = join(folder, name);
+  await make(path);
+  const refused = {
+    code: "ERR_STATE_UNREADABLE",
+    message: `${path}: can not be read (it is ${what}); expected a state file, or a folder of *.yaml, *.yml and *.json files`,
+  };
+  await expect(listFiles(path)).rejects.toMatchObject(refused);
+  await expect(listFiles(folder)).rejects.toMatchObject(refused);
+});
+
+test("a link to a file is that file", async () => {
+  await write("a.yaml", "version: 1\n");
+  await symlink("a.yaml", join(folder, "b.yaml"));
+  expect(await listFiles(join(folder, "b.yaml"))).toMatchObject([{ bytes: 11 }]);
 });
 
 test("every write changes the version", async () => {

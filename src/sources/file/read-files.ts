@@ -1,4 +1,4 @@
-import type { Dirent } from "node:fs";
+import type { BigIntStats, Dirent } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CoreError } from "../../core/errors.ts";
@@ -39,8 +39,17 @@ function isStateFile(entry: Dirent): boolean {
 }
 
 async function versionOf(path: string): Promise<FileVersion> {
-  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  const stats = await stat(path, { bigint: true });
+  // To open a FIFO waits for who writes it, and a device may never end.
+  if (!stats.isFile() && !stats.isDirectory()) throw unreadable(path, `it is ${nameOf(stats)}`);
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats;
   return { path, bytes: Number(size), version: [dev, ino, size, mtimeNs, ctimeNs].join(" ") };
+}
+
+function nameOf(stats: BigIntStats): string {
+  if (stats.isFIFO()) return "a FIFO";
+  if (stats.isSocket()) return "a socket";
+  return "a device";
 }
 
 /**

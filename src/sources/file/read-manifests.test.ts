@@ -240,6 +240,22 @@ test("one pod in two slices is two endpoints, and so is one with two addresses i
   expect(new Set(loaded.map((endpoint) => endpoint.name)).size).toBe(3);
 });
 
+test("of two records of one address in a slice the one that does not end counts", () => {
+  const targetRef = { kind: "Pod", name: "web-a" };
+  const ending = {
+    addresses: ["10.0.0.1"],
+    targetRef,
+    conditions: { ready: false, serving: true, terminating: true },
+  };
+  const ready = { addresses: ["10.0.0.1"], targetRef };
+  for (const endpoints of [
+    [ending, ready],
+    [ready, ending],
+  ]) {
+    expect(only("Endpoint", slice({ endpoints }))).toMatchObject([{ ready: true }]);
+  }
+});
+
 test("names stay within 253 characters", () => {
   const targetRef = { kind: "Pod", name: "p".repeat(253) };
   const [loaded] = only("Endpoint", slice({ endpoints: [{ addresses: ["10.0.0.1"], targetRef }] }));

@@ -33,6 +33,8 @@ interface Finding {
 interface Holder {
   readonly id: string;
   readonly origin: Origin;
+  /** Whether others may have it too, as long as all of them share. */
+  readonly isShared: boolean;
 }
 
 /** Collects the objects of all files, and all that is wrong with them. */
@@ -50,10 +52,12 @@ export class StateBuilder {
 
   /** Adds objects under one name, such as the endpoints of a slice: these differ among themselves. */
   addAs(id: string, objects: readonly ModelObject[], origin: Origin): void {
-    const holder = { id, origin };
+    const holder = { id, origin, isShared: false };
     if (!this.#claim(id, id, holder)) return;
     for (const object of objects) {
-      for (const claim of claimsOf(object)) this.#claim(claim, `${claim} of ${id}`, holder);
+      for (const { what, id: claim, isShared } of claimsOf(object)) {
+        this.#claim(claim, `${what} of ${id}`, { ...holder, isShared });
+      }
       this.#objects.push(object);
     }
   }
@@ -89,10 +93,8 @@ export class StateBuilder {
   /** Notes that the holder has what `claim` names; false where another one had it before. */
   #claim(claim: string, value: string, holder: Holder): boolean {
     const first = this.#holders.get(claim);
-    if (first === undefined) {
-      this.#holders.set(claim, holder);
-      return true;
-    }
+    if (first === undefined) this.#holders.set(claim, holder);
+    if (first === undefined || (first.isShared && holder.isShared)) return true;
     const { path, document } = holder.origin;
     const problem: Problem = { path, fault: "taken", value, expected: "another one" };
     this.#findings.push({ problem, document, first });

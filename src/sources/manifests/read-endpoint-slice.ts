@@ -4,6 +4,7 @@ import {
   type Endpoint,
   type EndpointPort,
   NO_TOPOLOGY,
+  supersedes,
   type TopologyHints,
 } from "../../core/model/endpoint.ts";
 import { hashText } from "../../core/model/hash.ts";
@@ -63,20 +64,22 @@ function readPorts(reader: RawReader, raw: Raw): readonly EndpointPort[] {
 }
 
 function readEndpoints(reader: RawReader, raw: Raw, slice: Slice): readonly Endpoint[] {
-  const endpoints: Endpoint[] = [];
-  const names = new Set<string>();
+  const endpoints = new Map<string, Endpoint>();
   reader.each(raw, "endpoints", (item) => {
     const address = readAddress(reader, item, slice.family);
     if (address === undefined) return;
     const podName = readPodName(item);
     let name = endpointName(podName, slice, address);
     // A pod that is listed twice has two addresses; one that is listed with the same address is one.
-    if (names.has(name)) name = endpointName("", slice, address);
-    if (names.has(name)) return;
-    names.add(name);
-    endpoints.push(readEndpoint(reader, item, slice, { name, podName, address }));
+    const listed = endpoints.get(name);
+    if (listed !== undefined && listed.addresses[0] !== address) {
+      name = endpointName("", slice, address);
+    }
+    const endpoint = readEndpoint(reader, item, slice, { name, podName, address });
+    const other = endpoints.get(name);
+    if (other === undefined || supersedes(endpoint, other)) endpoints.set(name, endpoint);
   });
-  return endpoints;
+  return [...endpoints.values()];
 }
 
 function readEndpoint(

@@ -1,5 +1,5 @@
 import type { PathPart } from "../../../core/model/problems.ts";
-import type { ServiceType } from "../../../core/model/service.ts";
+import { EACH_GROUP_ONCE, type ServiceType } from "../../../core/model/service.ts";
 import { expandGroup } from "./expand-group.ts";
 import type { Expansion } from "./expansion.ts";
 import { keyIn, type Name } from "./names.ts";
@@ -21,6 +21,7 @@ export function expandService(
   if (ports.length === 0 && addresses > 0) {
     out.fail([...path, "ports"], undefined, "at least one port, for the addresses of the service");
   }
+  if (hasGroupTwice(out, path, name, service)) return;
   out.emit(path, serviceOf(name, service, ports));
   service.listen.forEach((listen, index) => {
     expandListen(out, [...path, "listen", index], { name, ports, index }, listen);
@@ -66,6 +67,25 @@ function typeOf(service: ShortService, ports: readonly ExpandedPort[]): ServiceT
   if (service.loadBalancerIPs.length > 0) return "LoadBalancer";
   if (ports.some((port) => (port.nodePort ?? 0) !== 0)) return "NodePort";
   return service.clusterIPs.length + service.externalIPs.length > 0 ? "ClusterIP" : "Plain";
+}
+
+/** The model would refuse it as well, but at the place that the group has in the model. */
+function hasGroupTwice(
+  out: Expansion,
+  path: readonly PathPart[],
+  { namespace, name }: Name,
+  { groups, servers }: ShortService,
+): boolean {
+  const seen = new Set(servers.length > 0 ? [`${namespace}/${name}`] : []);
+  const twice = groups.findIndex((group) => {
+    const key = keyIn(namespace, group.name);
+    const isSeen = seen.has(key);
+    seen.add(key);
+    return isSeen;
+  });
+  if (twice < 0) return false;
+  out.fail([...path, "groups", twice], groups[twice]?.name, EACH_GROUP_ONCE);
+  return true;
 }
 
 /** Its own group goes before those that it names; alone it need not be said. */

@@ -348,6 +348,16 @@ test("groups are shared, with weights and hints; servers get the names of the po
   ]);
 });
 
+test.each([
+  [{ groups: ["a", "b", "default/a"] }, 'groups[2]: "default/a" is not valid'],
+  [{ groups: ["a", { name: "a", weight: 2 }] }, 'groups[1]: "a" is not valid'],
+  [{ servers: "10.1.0.1:80", groups: ["a", "web"] }, 'groups[1]: "web" is not valid'],
+])("a group is named once: %j", (service, problem) => {
+  expect(problemsOf(service)).toEqual([
+    `${problem}; expected a group that the service does not have already`,
+  ]);
+});
+
 test("nodes, certificates, security groups and objects", () => {
   const objects = load({
     nodes: {
