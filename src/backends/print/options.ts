@@ -1,9 +1,9 @@
 export const PRINT_OPTIONS = {
   format: {
     kind: "enum",
-    values: ["ops", "yaml", "json"],
+    values: ["ops", "brief", "yaml", "json"],
     default: "ops",
-    help: "ops: a line for each operation; yaml, json: the whole state at each sync",
+    help: "ops: a line for each operation; brief: the same in short, for people; yaml, json: the whole state at each sync",
   },
   printOutput: {
     kind: "string",

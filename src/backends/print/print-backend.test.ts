@@ -12,8 +12,9 @@ import type { BackendContext } from "../backend.ts";
 import { loadBackend } from "../registry.ts";
 import { createOpSink } from "./op-sink.ts";
 import { createPrintBackend } from "./print-backend.ts";
+import { renderOp } from "./render-op.ts";
 
-type Format = "ops" | "yaml" | "json";
+type Format = "ops" | "brief" | "yaml" | "json";
 
 const SERVICE: Op = {
   op: "set",
@@ -92,6 +93,17 @@ test("ops: a line for each, all of a change at its sync", async () => {
   expect(await printed("ops", [RESET, SERVICE])).toBe("");
 });
 
+test("brief: what people look for, a line for each", async () => {
+  const text = await printed("brief", [RESET, SERVICE, ENDPOINT, SYNC]);
+  expect(text.split("\n")).toEqual([
+    "reset",
+    "set services default/web  ClusterIP 80/TCP",
+    "set endpoints default/web/a  10.0.0.1:8080 (local)",
+    "sync",
+    "",
+  ]);
+});
+
 test("json: the whole state in one line at each sync", async () => {
   const text = await printed("json", [RESET, SERVICE, ENDPOINT, SYNC, SYNC]);
   const [first, second] = text.trim().split("\n");
@@ -143,7 +155,7 @@ test("a file that can not be written is named", async () => {
 test("where a write fails, the sync rejects and the next one prints all lines", async () => {
   let failures = 1;
   let text = "";
-  const sink = createOpSink({ nodeName: "node-a", sets: [] }, async (lines) => {
+  const sink = createOpSink({ nodeName: "node-a", sets: [] }, renderOp, async (lines) => {
     if (failures-- > 0) throw new Error("disk full");
     text += lines;
   });

@@ -7,6 +7,8 @@ import type { WatchRequest } from "../../core/sinks/sink.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import { createOpSink } from "./op-sink.ts";
 import type { PRINT_OPTIONS } from "./options.ts";
+import { renderBrief } from "./render-brief.ts";
+import { renderOp } from "./render-op.ts";
 import { renderState } from "./render-state.ts";
 
 const STANDARD_OUTPUT = "-";
@@ -25,8 +27,8 @@ export async function createPrintBackend(
   };
   const request: WatchRequest = { nodeName: context.nodeName, sets: FURTHER_SETS };
   const sink =
-    format === "ops"
-      ? createOpSink(request, print)
+    format === "ops" || format === "brief"
+      ? createOpSink(request, format === "ops" ? renderOp : renderBrief, print)
       : createFullStateSink({
           waitRequest: () => request,
           apply: (state) => print(renderState(context.nodeName, state, format)),
