@@ -1,0 +1,35 @@
+import type { LoopStats } from "../net/loop-counters.ts";
+import type { SocketAddress } from "../platform/socket-address.ts";
+import type { Health } from "./health/health-state.ts";
+import type { TrafficCounts } from "./stats/counter-row.ts";
+import type { LatencyHistogram } from "./stats/latency-buckets.ts";
+
+export interface ListenerStats extends TrafficCounts {
+  readonly key: string;
+  /** Where it listens; with the port that the system chose where 0 was wanted. */
+  readonly address: SocketAddress;
+}
+
+export interface ServerStats extends TrafficCounts {
+  readonly key: string;
+  readonly host: string;
+  readonly port: number;
+  /** Up where one of its addresses is. */
+  readonly health: Health;
+  /** Why it is not up; empty while it is. */
+  readonly reason: string;
+  /** How long it took to connect, or with HTTP until the answer began. */
+  readonly latency: LatencyHistogram;
+}
+
+export interface GroupStats extends TrafficCounts {
+  readonly key: string;
+  readonly servers: readonly ServerStats[];
+}
+
+/** What an engine did so far, and does now. */
+export interface EngineStats {
+  readonly loops: readonly (LoopStats & { readonly name: string })[];
+  readonly listeners: readonly ListenerStats[];
+  readonly groups: readonly GroupStats[];
+}

@@ -1,0 +1,75 @@
+import { lookup } from "node:dns/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
+import type { Log } from "../core/log.ts";
+import { canonicalIp } from "../core/model/address.ts";
+import type { WorkerStart } from "../net/threads/loop-thread.ts";
+import type { Fleet, FleetEvents } from "./engine/fleet.ts";
+import { NodeFleet } from "./engine/node-fleet.ts";
+import { ProxyEngine } from "./engine/proxy-engine.ts";
+import type { EngineConfig } from "./engine-config.ts";
+import type { EngineStats } from "./engine-stats.ts";
+
+export interface EngineOptions {
+  readonly loops: number;
+  /** `posix` falls back to `node` where it does not work, and says so. */
+  readonly provider: "posix" | "node";
+  readonly log: Log;
+  readonly drainTimeoutMs: number;
+  /** How threads are started; another way than Node's own is for tests, which run the sources. */
+  readonly startWorker?: (entry: URL, options: WorkerStart) => Worker;
+}
+
+/** The userspace data plane of one process. */
+export interface Engine {
+  /**
+   * Makes it so; settles when every listener of the configuration listens. Rejects with all problems
+   * (an address in use is named), and the rest still runs.
+   */
+  apply(config: EngineConfig): Promise<void>;
+  /** Read from shared memory, without stopping a loop. */
+  stats(): EngineStats;
+  /** Stops accepting, waits until connections end or the drain time-out, then closes the rest. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Settles when the loops run; they do nothing until `apply`. */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { log, drainTimeoutMs } = options;
+  const posix = options.provider === "posix" ? await loadPosixFleet(log) : undefined;
+  const startFleet = async (events: FleetEvents): Promise<Fleet> =>
+    posix === undefined
+      ? new NodeFleet({ log, sleep }, events)
+      : await posix.start({ ...options, sleep: sleepUnheld }, events);
+  return ProxyEngine.start({
+    log,
+    drainTimeoutMs,
+    loops: posix === undefined ? 1 : options.loops,
+    lookup: lookUp,
+    sleep: sleepUnheld,
+    startFleet,
+  });
+}
+
+/** Undefined where system calls can not be made. */
+async function loadPosixFleet(
+  log: Log,
+): Promise<typeof import("./engine/posix-fleet.ts").PosixFleet | undefined> {
+  try {
+    return (await import("./engine/posix-fleet.ts")).PosixFleet;
+  } catch (error) {
+    log.warn({ err: error }, "the provider posix does not work here: Node's own sockets are used");
+    return undefined;
+  }
+}
+
+/** Does not keep the process from ending. */
+async function sleepUnheld(ms: number): Promise<void> {
+  await sleep(ms, undefined, { ref: false });
+}
+
+async function lookUp(name: string): Promise<readonly string[]> {
+  const found = await lookup(name, { all: true });
+  return found.map(({ address }) => canonicalIp(address)).filter((ip) => ip !== undefined);
+}

@@ -1,0 +1,213 @@
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { EngineConfig } from "../engine-config.ts";
+import type { EngineStats } from "../engine-stats.ts";
+import type { Change, EngineReport } from "../loop/engine-messages.ts";
+import { CounterBlocks } from "../stats/counter-blocks.ts";
+import { buildState, ownersOf, problemOf } from "./build-state.ts";
+import { EMPTY_STATE, type EngineState, planChanges } from "./engine-state.ts";
+import type { Fleet, FleetEvents } from "./fleet.ts";
+import { HealthBoard } from "./health-board.ts";
+import { ListenerSockets } from "./listener-sockets.ts";
+import { type FailedChange, LoopChanges } from "./loop-changes.ts";
+import { NameBook } from "./name-book.ts";
+import { readStats } from "./read-stats.ts";
+import { RowBook } from "./row-book.ts";
+
+export interface ProxyEngineOptions {
+  readonly log: Log;
+  readonly drainTimeoutMs: number;
+  /** How many loops the fleet has. */
+  readonly loops: number;
+  /** All addresses of a host name; rejects where there are none. */
+  readonly lookup: (name: string) => Promise<readonly string[]>;
+  /** Does not keep the process from ending. */
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly startFleet: (events: FleetEvents) => Promise<Fleet>;
+}
+
+const NO_CONFIG: EngineConfig = { listeners: [], upstreams: [], groups: [] };
+
+/** The main thread's part of an `Engine`: says what the loops shall do, and passes on what they tell each other. */
+export class ProxyEngine implements FleetEvents {
+  readonly #options: ProxyEngineOptions;
+  readonly #blocks: CounterBlocks;
+  readonly #rows: RowBook;
+  readonly #board = new HealthBoard();
+  readonly #names: NameBook;
+  readonly #sockets = new ListenerSockets();
+  readonly #changes: LoopChanges;
+  #fleet: Fleet | undefined;
+  #config: EngineConfig = NO_CONFIG;
+  #state: EngineState = EMPTY_STATE;
+  /** One thing at a time: each starts from where the one before left the loops. */
+  #work: Promise<unknown> = Promise.resolve();
+
+  static async start(options: ProxyEngineOptions): Promise<ProxyEngine> {
+    const engine = new ProxyEngine(options);
+    engine.#fleet = await options.startFleet(engine);
+    return engine;
+  }
+
+  private constructor(options: ProxyEngineOptions) {
+    this.#options = options;
+    this.#blocks = new CounterBlocks(options.loops);
+    this.#rows = new RowBook(this.#blocks);
+    this.#changes = new LoopChanges(this.#blocks);
+    this.#names = new NameBook({
+      lookup: options.lookup,
+      sleep: options.sleep,
+      log: options.log,
+      onChanged: () => void this.#inTurn(() => this.#update()),
+    });
+  }
+
+  apply(config: EngineConfig): Promise<void> {
+    return this.#inTurn(async () => {
+      const refused = config.listeners.map(problemOf).filter((one) => one !== undefined);
+      const listeners = config.listeners.filter((one) => problemOf(one) === undefined);
+      this.#config = { ...config, listeners };
+      await this.#names.follow(config.groups.flatMap(({ servers }) => servers.map(hostOf)));
+      const problems = [...refused, ...(await this.#update())];
+      if (problems.length > 0) throw new CoreError("ERR_LISTEN", problems.join("\n"));
+    });
+  }
+
+  stats(): EngineStats {
+    return {
+      loops: this.#fleet?.stats() ?? [],
+      ...readStats({
+        config: this.#config,
+        state: this.#state,
+        blocks: this.#blocks,
+        addressOf: (listener) => this.#sockets.addressOf(listener),
+        healthOf: (group, server) => this.#board.of(group, server),
+      }),
+    };
+  }
+
+  async drain(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#sockets.closeAll();
+      await this.#fleet?.drain(this.#options.drainTimeoutMs);
+    });
+    await this.close();
+  }
+
+  close(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#names.close();
+      await this.#sockets.closeAll();
+      const fleet = this.#fleet;
+      this.#fleet = undefined;
+      await fleet?.close();
+    });
+  }
+
+  onReport(place: number, report: EngineReport): void {
+    switch (report.kind) {
+      case "changed":
+        this.#changes.answered(report);
+        return;
+      case "health":
+        this.#healthChanged(place, report);
+        return;
+      case "experience":
+      case "stay":
+        for (const other of this.#others(place)) this.#fleet?.send(other, report);
+        return;
+      case "resolve":
+        void this.#resolve(place, report.request, report.name);
+        return;
+    }
+  }
+
+  onLost(place: number): void {
+    this.#blocks.loopEnded(place);
+    this.#changes.loopLost(place);
+  }
+
+  async onStarted(place: number): Promise<void> {
+    await this.#inTurn(async () => {
+      const fleet = this.#fleet;
+      if (fleet === undefined) return;
+      this.#changes.loopStarted(place);
+      const { puts } = planChanges(EMPTY_STATE, this.#state, this.#upOf);
+      await this.#changes.tell(fleet, [place], puts);
+    });
+  }
+
+  readonly #upOf = (group: string, member: string): readonly string[] =>
+    this.#board.upOf(group, member);
+
+  /** Brings the loops and the sockets to what the configuration says now. */
+  async #update(): Promise<readonly string[]> {
+    const fleet = this.#fleet;
+    if (fleet === undefined) throw new CoreError("ERR_LOOP_ENDED", "the engine is closed");
+    const next = buildState(this.#config, {
+      rowOf: (owner) => this.#rows.rowOf(owner),
+      addressesOf: (host) => this.#names.addressesOf(host),
+    });
+    const { puts, removals } = planChanges(this.#state, next, this.#upOf);
+    const places = Array.from({ length: fleet.size }, (_, place) => place);
+    const failed = await this.#changes.tell(fleet, places, puts);
+    const lost = failedListeners(failed);
+    const listeners = this.#config.listeners.filter(({ key }) => !lost.has(key));
+    const problems = await this.#sockets.follow(listeners, fleet);
+    await this.#changes.tell(fleet, places, removals);
+    this.#forget(removals);
+    this.#state = withoutListeners(next, lost);
+    this.#rows.keepOnly(ownersOf(next));
+    return [...new Set([...failed.map(({ message }) => message), ...problems])];
+  }
+
+  #forget(removals: readonly Change[]): void {
+    for (const removal of removals) {
+      if (removal.kind === "server-gone") this.#board.forget(removal.group, removal.member);
+      if (removal.kind === "group-gone") this.#board.forgetGroup(removal.key);
+    }
+  }
+
+  #healthChanged(place: number, report: Extract<EngineReport, { kind: "health" }>): void {
+    const { id, edge, reason } = report;
+    if (!this.#board.note(id, edge, reason)) return;
+    for (const other of this.#others(place)) this.#fleet?.send(other, { kind: "health", id, edge });
+    const { log } = this.#options;
+    if (edge === "up") log.info(id, "a server is up");
+    else log.warn({ ...id, reason }, "a server is down");
+  }
+
+  async #resolve(place: number, request: number, name: string): Promise<void> {
+    const addresses = await this.#options.lookup(name).catch(() => []);
+    this.#fleet?.send(place, { kind: "resolved", request, addresses });
+  }
+
+  #others(place: number): readonly number[] {
+    const size = this.#fleet?.size ?? 0;
+    return Array.from({ length: size }, (_, other) => other).filter((other) => other !== place);
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(task);
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** The listeners among the changes that failed. */
+function failedListeners(failed: readonly FailedChange[]): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const { change } of failed) if (change.kind === "listener") keys.add(change.config.key);
+  return keys;
+}
+
+/** What is not there will be told again. */
+function withoutListeners(state: EngineState, keys: ReadonlySet<string>): EngineState {
+  if (keys.size === 0) return state;
+  const listeners = [...state.listeners].filter(([key]) => !keys.has(key));
+  return { ...state, listeners: new Map(listeners) };
+}
+
+function hostOf({ host }: { readonly host: string }): string {
+  return host;
+}

@@ -1,0 +1,116 @@
+import type { NetEventLoop } from "../../net/net-event-loop.ts";
+import { Timer } from "../../net/timer-queue.ts";
+import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
+import { type Server, serverKey } from "../balance/server.ts";
+import type { ServerId } from "../loop/engine-messages.ts";
+import type { GroupRuntime, ServerWatcher } from "../loop/group-runtime.ts";
+import { planCheck } from "./check-plan.ts";
+import { CheckRun } from "./check-run.ts";
+import { DnsCheckRun } from "./dns-check-run.ts";
+import type { CheckResult } from "./evaluate-check.ts";
+import { type HealthEdge, HealthState } from "./health-state.ts";
+
+export type OnEdge = (id: ServerId, edge: HealthEdge, reason: string) => void;
+
+/** Checks every server of every group, on one loop for all. */
+export class HealthChecker implements ServerWatcher {
+  readonly #net: NetEventLoop;
+  readonly #onEdge: OnEdge;
+  readonly #watched = new Map<string, WatchedServer>();
+
+  constructor(net: NetEventLoop, onEdge: OnEdge) {
+    this.#net = net;
+    this.#onEdge = onEdge;
+  }
+
+  added(group: GroupRuntime, server: Server): void {
+    const id = group.idOf(server);
+    const watched = new WatchedServer(this.#net, group, id, this.#onEdge);
+    this.#watched.get(keyOf(id))?.close();
+    this.#watched.set(keyOf(id), watched);
+    watched.start();
+  }
+
+  removed(group: GroupRuntime, server: Server): void {
+    const key = keyOf(group.idOf(server));
+    this.#watched.get(key)?.close();
+    this.#watched.delete(key);
+  }
+
+  /** A connection of a client failed, with why; or, after such, one succeeded. */
+  experienced(id: ServerId, failure: string | undefined): void {
+    this.#watched.get(keyOf(id))?.experienced(failure);
+  }
+
+  close(): void {
+    for (const watched of this.#watched.values()) watched.close();
+    this.#watched.clear();
+  }
+}
+
+function keyOf({ group, member, address, port }: ServerId): string {
+  return `${group}\n${member}\n${serverKey(address, port)}`;
+}
+
+/** One server: the check that runs, or the time until the next one. */
+class WatchedServer {
+  readonly #net: NetEventLoop;
+  readonly #group: GroupRuntime;
+  readonly #id: ServerId;
+  readonly #onEdge: OnEdge;
+  readonly #state: HealthState;
+  readonly #next = new Timer(() => this.start());
+  #run: CheckRun | DnsCheckRun | undefined;
+  #lastTold: HealthEdge | undefined;
+
+  constructor(net: NetEventLoop, group: GroupRuntime, id: ServerId, onEdge: OnEdge) {
+    this.#net = net;
+    this.#group = group;
+    this.#id = id;
+    this.#onEdge = onEdge;
+    this.#state = new HealthState(group.healthCheck);
+  }
+
+  /** Checks now. The group's check may be another one by now. */
+  start(): void {
+    const { healthCheck } = this.#group;
+    this.#told(this.#state.setCheck(healthCheck));
+    const plan = planCheck(healthCheck, this.#id);
+    if (plan.kind === "none") {
+      this.#net.loop.arm(this.#next, this.#state.nextCheckInMs);
+      return;
+    }
+    // It was up without a check until now: nobody has been told.
+    if (this.#lastTold === undefined && this.#state.health === "up") this.#told("up");
+    const { address, port } = this.#id;
+    const target = address.startsWith("/") ? unixAddress(address) : ipAddress(address, port);
+    const options = { target, onResult: (result: CheckResult) => this.#finished(result) };
+    this.#run =
+      plan.kind === "dns"
+        ? new DnsCheckRun(this.#net, plan, options)
+        : new CheckRun(this.#net, plan, options);
+    this.#run.start();
+  }
+
+  experienced(failure: string | undefined): void {
+    if (failure === undefined) this.#state.connectionSucceeded();
+    else this.#told(this.#state.connectionFailed(failure));
+  }
+
+  close(): void {
+    this.#run?.cancel();
+    this.#net.loop.disarm(this.#next);
+  }
+
+  #finished({ ok, reason }: CheckResult): void {
+    this.#run = undefined;
+    this.#told(ok ? this.#state.checkSucceeded() : this.#state.checkFailed(reason));
+    this.#net.loop.arm(this.#next, this.#state.nextCheckInMs);
+  }
+
+  #told(edge: HealthEdge | undefined): void {
+    if (edge === undefined) return;
+    this.#lastTold = edge;
+    this.#onEdge(this.#id, edge, this.#state.reason);
+  }
+}

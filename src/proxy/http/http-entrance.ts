@@ -1,0 +1,76 @@
+import type { RequestHint } from "../../core/route/packet.ts";
+import type { StreamFd } from "../../net/fd.ts";
+import type { ListenerConfig } from "../engine-config.ts";
+import type { UpstreamRuntime } from "../loop/upstream-runtime.ts";
+import { NetworkSet } from "../network-set.ts";
+import { ProxyHeaderOpening } from "../openings/proxy-header-opening.ts";
+import { type DialTargets, ListTargets } from "../relay/dial-targets.ts";
+import type { SessionHost } from "../relay/session-host.ts";
+import { SecurityGroup } from "../security-group.ts";
+import type { Entrance } from "../services/entrance.ts";
+import type { CounterRow } from "../stats/counter-row.ts";
+import type { HttpService } from "./http-service.ts";
+import { HttpSession } from "./http-session.ts";
+import { ServerPool } from "./server-pool.ts";
+
+export interface HttpEntranceParts {
+  readonly config: ListenerConfig;
+  readonly row: CounterRow;
+  readonly upstreamOf: (key: string) => UpstreamRuntime | undefined;
+}
+
+/** The entrance of HTTP/1 clients, whose requests are balanced one by one. */
+export class HttpEntrance implements Entrance {
+  readonly #host: SessionHost;
+  readonly #upstreamOf: HttpEntranceParts["upstreamOf"];
+  readonly #pool: ServerPool;
+  #config: ListenerConfig;
+  #proxies: NetworkSet;
+  #service: HttpService;
+
+  constructor(host: SessionHost, { config, row, upstreamOf }: HttpEntranceParts) {
+    this.#host = host;
+    this.#upstreamOf = upstreamOf;
+    this.#pool = new ServerPool(host.net.loop);
+    this.#config = config;
+    this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
+    this.#service = this.#createService(config, row);
+  }
+
+  accept(fd: StreamFd): void {
+    const address = fd.remoteAddress();
+    const peer = address.family === "unix" ? "" : address.ip;
+    const opening = this.#proxies.has(peer) ? new ProxyHeaderOpening() : undefined;
+    new HttpSession(this.#host, { service: this.#service, fd, peer, opening }).start();
+  }
+
+  change(config: ListenerConfig, row: CounterRow): boolean {
+    if (config.mode !== this.#config.mode) return false;
+    this.#config = config;
+    this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
+    this.#service = this.#createService(config, row);
+    return true;
+  }
+
+  close(): void {
+    this.#pool.close();
+  }
+
+  #createService(config: ListenerConfig, row: CounterRow): HttpService {
+    const access = config.access && new SecurityGroup(config.access);
+    const port = config.address.family === "unix" ? 0 : config.address.port;
+    const { key, inBufferBytes, outBufferBytes, idleTimeoutMs, connectTimeoutMs } = config;
+    return {
+      key,
+      row,
+      inBufferBytes,
+      outBufferBytes,
+      idleTimeoutMs,
+      connectTimeoutMs,
+      pool: this.#pool,
+      allows: (client) => access?.allows(client, "TCP", port) ?? true,
+      targetsFor: (client: string, hint: RequestHint): DialTargets =>
+        this.#upstreamOf(config.upstream)?.targetsFor({ client, hint }) ?? new ListTargets([]),
+    };
+  }
+}

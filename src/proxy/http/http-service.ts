@@ -1,0 +1,18 @@
+import type { RequestHint } from "../../core/route/packet.ts";
+import type { DialTargets } from "../relay/dial-targets.ts";
+import type { CounterRow } from "../stats/counter-row.ts";
+import type { ServerPool } from "./server-pool.ts";
+
+/** What an HTTP listener decides about the requests of its clients. */
+export interface HttpService {
+  readonly key: string;
+  readonly row: CounterRow;
+  readonly pool: ServerPool;
+  readonly inBufferBytes: number;
+  readonly outBufferBytes: number;
+  readonly idleTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** The servers for one request, the best first. */
+  targetsFor(client: string, hint: RequestHint): DialTargets;
+  allows(client: string): boolean;
+}

@@ -1,0 +1,276 @@
+import type { StreamFd } from "../../net/fd.ts";
+import { Timer } from "../../net/timer-queue.ts";
+import { ERRNO } from "../../platform/errno.ts";
+import { renderPlainResponse } from "../../wire/http1/plain-response.ts";
+import { HANDSHAKE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
+import type { DialTarget } from "../relay/dial-targets.ts";
+import { Relay } from "../relay/relay.ts";
+import { type EndOwner, RelayEnd } from "../relay/relay-end.ts";
+import type { OpenSession, SessionHost } from "../relay/session-host.ts";
+import { type ExchangeHandler, HttpExchange } from "./http-exchange.ts";
+import type { HttpService } from "./http-service.ts";
+import { type ForwardedRequest, RequestFlow } from "./request-flow.ts";
+
+export interface HttpSessionParts {
+  readonly service: HttpService;
+  readonly fd: StreamFd;
+  /** Canonical address of the client. */
+  readonly peer: string;
+  /** What the peer has to say about itself first. */
+  readonly opening: Opening | undefined;
+}
+
+const REQUEST_TIMEOUT = 408;
+const NOT_ALLOWED_METHOD = 405;
+/** How long what a client still sends is thrown away, so that it gets to read the last answer. */
+const LINGER_MS = 2000;
+
+/**
+ * A connection of an HTTP/1 client. Its requests go to servers one by one; the next one is read when
+ * the one before is answered.
+ */
+export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
+  readonly #host: SessionHost;
+  readonly #service: HttpService;
+  readonly #client: RelayEnd;
+  readonly #requests: RequestFlow;
+  readonly #timer = new Timer(() => this.#checkTime());
+  #opening: Opening | undefined;
+  #peer: string;
+  #exchange: HttpExchange | undefined;
+  #state: "open" | "lingering" | "closed" = "open";
+  #lastMs: number;
+  #seenBytes = 0;
+  #countedIn = 0;
+  #countedOut = 0;
+
+  constructor(host: SessionHost, { service, fd, peer, opening }: HttpSessionParts) {
+    this.#host = host;
+    this.#service = service;
+    this.#client = new RelayEnd(fd, service.inBufferBytes, this);
+    this.#requests = new RequestFlow(host.net);
+    this.#peer = peer;
+    this.#opening = opening;
+    this.#lastMs = host.net.loop.nowMs;
+    service.row.opened();
+    host.sessions.add(this);
+  }
+
+  start(): void {
+    const { loop } = this.#host.net;
+    this.#client.enter(loop);
+    loop.arm(
+      this.#timer,
+      this.#opening === undefined ? this.#service.idleTimeoutMs : this.#opening.patienceMs,
+    );
+  }
+
+  endReady(): void {
+    this.#lastMs = this.#host.net.loop.nowMs;
+    if (this.#state === "lingering") this.#discard();
+    else if (this.#exchange !== undefined) this.#exchange.advance();
+    else this.#readRequest();
+  }
+
+  endDismissed(): void {
+    this.abort();
+  }
+
+  /** A client that is between two requests has nothing under way. */
+  drain(): void {
+    if (this.#exchange === undefined) this.#close(false);
+  }
+
+  abort(): void {
+    this.#close(true);
+  }
+
+  exchangeDone(isClean: boolean): void {
+    this.#exchange = undefined;
+    this.#count();
+    if (!isClean || this.#host.isDraining) {
+      this.#linger();
+      return;
+    }
+    // Not at once: a client that sends many requests at a time must not keep the loop.
+    if (!this.#requests.input.isEmpty || this.#client.hasEnded || this.#client.fd.readable) {
+      this.#host.net.loop.nextTick(() => this.#goOn());
+    }
+  }
+
+  exchangeFailed(status: number): void {
+    this.#exchange = undefined;
+    this.#service.row.failed();
+    this.#answer(status);
+  }
+
+  exchangeBroken(): void {
+    this.#exchange = undefined;
+    this.abort();
+  }
+
+  exchangeTunnelled(server: RelayEnd, target: DialTarget): void {
+    this.#exchange = undefined;
+    this.#count();
+    this.#state = "closed";
+    const { net, sessions } = this.#host;
+    net.loop.disarm(this.#timer);
+    sessions.delete(this);
+    const client = this.#client;
+    const { row, idleTimeoutMs } = this.#service;
+    const counted = { countedIn: client.received, countedOut: server.received };
+    new Relay(this.#host, { client, server, target, row, idleTimeoutMs, ...counted }).start();
+  }
+
+  #goOn(): void {
+    if (this.#state === "open" && this.#exchange === undefined) this.#readRequest();
+  }
+
+  /** What came already may be a whole request; otherwise more is read. */
+  #readRequest(): void {
+    if (!this.#requests.input.isEmpty && this.#opening === undefined) this.#tryRequest();
+    while (this.#state === "open" && this.#exchange === undefined && this.#client.fd.readable) {
+      const wasEmpty = this.#requests.input.isEmpty;
+      const count = this.#requests.input.read(this.#client);
+      if (count === -ERRNO.EAGAIN) break;
+      if (count < 0) {
+        this.abort();
+        return;
+      }
+      if (count === 0) break;
+      if (wasEmpty) this.#host.net.loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
+      this.#tryRequest();
+    }
+    if (this.#client.hasEnded && this.#exchange === undefined) this.#close(false);
+  }
+
+  #tryRequest(): void {
+    if (this.#opening !== undefined && !this.#readOpening(this.#opening)) return;
+    const step = this.#requests.readHead(this.#peer);
+    if (step.kind === "malformed") {
+      this.#service.row.failed();
+      this.#host.log.debug(
+        { listener: this.#service.key, reason: step.reason },
+        "a request was refused",
+      );
+      this.#answer(step.status);
+    } else if (step.kind === "request") {
+      this.#begin(step.request);
+    }
+  }
+
+  /** Whether it is over and requests may follow. */
+  #readOpening(opening: Opening): boolean {
+    const step = opening.feed(this.#requests.input.bytes);
+    this.#requests.input.reset();
+    if (step.kind === "refused") this.abort();
+    if (step.kind !== "done") return false;
+    this.#opening = undefined;
+    this.#peer = step.introduction.proxied?.source.ip ?? this.#peer;
+    this.#requests.input.reset(step.rest);
+    return true;
+  }
+
+  #begin(request: ForwardedRequest): void {
+    if (!this.#service.allows(this.#peer)) {
+      this.#service.row.failed();
+      this.abort();
+      return;
+    }
+    if (request.context.method === "CONNECT") {
+      this.#answer(NOT_ALLOWED_METHOD);
+      return;
+    }
+    const { net, isDraining } = this.#host;
+    net.loop.arm(this.#timer, this.#service.idleTimeoutMs);
+    const { host, path } = request;
+    this.#exchange = new HttpExchange({
+      net,
+      request,
+      service: this.#service,
+      client: this.#client,
+      requests: this.#requests,
+      targets: this.#service.targetsFor(this.#peer, { host, path }),
+      keepAlive: request.keepsAlive && !isDraining,
+      receivedBefore: this.#countedIn,
+      sentBefore: this.#countedOut,
+      handler: this,
+    });
+    this.#exchange.start();
+  }
+
+  /** Says it itself, and closes. */
+  #answer(status: number): void {
+    const { scratch } = this.#host.net;
+    const bytes = renderPlainResponse(status);
+    scratch.bytes.set(bytes);
+    const count = this.#client.fd.write(scratch, 0, bytes.length);
+    this.#client.sent += Math.max(0, count);
+    this.#linger();
+  }
+
+  /** Closes; but where the client still sends, only when it has had the time to read the answer. */
+  #linger(): void {
+    const { body, input } = this.#requests;
+    if (body.isDone && input.isEmpty && !this.#client.fd.readable) {
+      this.#close(false);
+      return;
+    }
+    this.#state = "lingering";
+    this.#client.fd.shutdownWrite();
+    this.#host.net.loop.arm(this.#timer, LINGER_MS);
+    this.#discard();
+  }
+
+  #discard(): void {
+    const { scratch } = this.#host.net;
+    const { fd } = this.#client;
+    while (fd.readable) {
+      const count = fd.read(scratch, 0, scratch.bytes.length);
+      if (count === -ERRNO.EAGAIN) return;
+      if (count <= 0) {
+        this.#close(false);
+        return;
+      }
+    }
+  }
+
+  #checkTime(): void {
+    const { loop } = this.#host.net;
+    this.#noteTraffic();
+    const leftMs = this.#lastMs + this.#service.idleTimeoutMs - loop.nowMs;
+    if (this.#state === "lingering") this.#close(false);
+    else if (this.#opening !== undefined) this.abort();
+    else if (this.#exchange === undefined && !this.#requests.input.isEmpty)
+      this.#answer(REQUEST_TIMEOUT);
+    else if (leftMs > 0) loop.arm(this.#timer, leftMs);
+    else if (this.#exchange !== undefined) this.#exchange.timeOut();
+    else this.#close(false);
+  }
+
+  /** What the server sends is activity too, and the client's FD does not tell about it. */
+  #noteTraffic(): void {
+    const { received, sent } = this.#client;
+    if (received + sent !== this.#seenBytes) this.#lastMs = this.#host.net.loop.nowMs;
+    this.#seenBytes = received + sent;
+  }
+
+  #count(): void {
+    const { received, sent } = this.#client;
+    this.#service.row.moved(received - this.#countedIn, sent - this.#countedOut);
+    this.#countedIn = received;
+    this.#countedOut = sent;
+  }
+
+  #close(withReset: boolean): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    const { net, sessions } = this.#host;
+    this.#exchange?.abort();
+    this.#count();
+    net.loop.disarm(this.#timer);
+    this.#client.leave(net.loop, withReset);
+    sessions.delete(this);
+    this.#service.row.closed();
+  }
+}

@@ -1,0 +1,90 @@
+/** What an engine and its loops say to each other. All of it can be cloned. */
+import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
+import type { MemberSpec } from "../balance/member.ts";
+import type { ListenerConfig, UpstreamConfig } from "../engine-config.ts";
+import type { HealthEdge } from "../health/health-state.ts";
+import type { CounterBlock } from "../stats/counter-blocks.ts";
+
+/** Names an address of a server. */
+export interface ServerId {
+  readonly group: string;
+  /** `ServerConfig.key`. */
+  readonly member: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A server that a client stays with. */
+export interface Stay extends ServerId {
+  readonly upstream: string;
+  readonly client: string;
+}
+
+/** What is different from now on. `row` is the row of its counters. */
+export type Change =
+  | {
+      readonly kind: "group";
+      readonly key: string;
+      readonly row: number;
+      readonly method: BalancingMethod;
+      readonly healthCheck: HealthCheck;
+    }
+  | { readonly kind: "group-gone"; readonly key: string }
+  | {
+      readonly kind: "server";
+      readonly group: string;
+      readonly row: number;
+      readonly spec: MemberSpec;
+      /** Keys of the addresses that are known to be up. */
+      readonly up: readonly string[];
+    }
+  | { readonly kind: "server-gone"; readonly group: string; readonly member: string }
+  | { readonly kind: "upstream"; readonly config: UpstreamConfig }
+  | { readonly kind: "upstream-gone"; readonly key: string }
+  | { readonly kind: "listener"; readonly row: number; readonly config: ListenerConfig }
+  /** As `socketIdOf` names it. */
+  | { readonly kind: "socket-gone"; readonly socketId: string };
+
+/** From the engine to a loop. */
+export type EngineCommand =
+  /** Memory for counters; before the rows in it. */
+  | { readonly kind: "block"; readonly block: CounterBlock }
+  /** Answered with `changed`. */
+  | { readonly kind: "change"; readonly request: number; readonly changes: readonly Change[] }
+  | { readonly kind: "health"; readonly id: ServerId; readonly edge: HealthEdge }
+  /** To the loop that checks: what the connections of another loop tell about a server. */
+  | { readonly kind: "experience"; readonly id: ServerId; readonly failure: string | undefined }
+  | { readonly kind: "stay"; readonly stay: Stay }
+  | { readonly kind: "resolved"; readonly request: number; readonly addresses: readonly string[] };
+
+/** A change that could not be made: which of those in the command, and why. */
+export interface ChangeProblem {
+  readonly index: number;
+  readonly message: string;
+}
+
+/** From a loop to the engine. */
+export type EngineReport =
+  | {
+      readonly kind: "changed";
+      readonly request: number;
+      readonly problems: readonly ChangeProblem[];
+    }
+  | {
+      readonly kind: "health";
+      readonly id: ServerId;
+      readonly edge: HealthEdge;
+      readonly reason: string;
+    }
+  /** A connection failed, with why; or, after such, one succeeded. */
+  | { readonly kind: "experience"; readonly id: ServerId; readonly failure: string | undefined }
+  | { readonly kind: "stay"; readonly stay: Stay }
+  | { readonly kind: "resolve"; readonly request: number; readonly name: string };
+
+/** What a loop of an engine starts with. */
+export interface ProxyProgramData {
+  /** Which of the copies of each row it writes. */
+  readonly index: number;
+  /** Whether it is the one that checks the servers. */
+  readonly checks: boolean;
+}

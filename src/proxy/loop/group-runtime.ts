@@ -1,0 +1,149 @@
+import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
+import type { MemberSpec } from "../balance/member.ts";
+import { type Server, serverKey } from "../balance/server.ts";
+import type { HealthEdge } from "../health/health-state.ts";
+import { ServerGroup } from "../server-group.ts";
+import type { CounterRow } from "../stats/counter-row.ts";
+import type { ServerId } from "./engine-messages.ts";
+import { ServerTarget, type TargetHome } from "./server-target.ts";
+
+/** Follows the servers of all groups: the one that checks them, in the loop that does. */
+export interface ServerWatcher {
+  added(group: GroupRuntime, server: Server): void;
+  removed(group: GroupRuntime, server: Server): void;
+}
+
+export interface GroupRuntimeOptions {
+  readonly key: string;
+  readonly row: CounterRow;
+  readonly method: BalancingMethod;
+  readonly healthCheck: HealthCheck;
+  readonly nowMs: () => number;
+  readonly random: () => number;
+  readonly watcher: ServerWatcher | undefined;
+  /** What connections tell about the health of a server. */
+  readonly onExperience: (id: ServerId, failure: string | undefined) => void;
+}
+
+/** The counters of a member: those of this loop, and of all others. */
+export interface MemberRows {
+  readonly own: CounterRow;
+  readonly elsewhere: readonly CounterRow[];
+}
+
+/** A group of servers in one loop, with their counters. */
+export class GroupRuntime implements TargetHome {
+  readonly key: string;
+  readonly group: ServerGroup;
+  readonly row: CounterRow;
+  readonly #options: GroupRuntimeOptions;
+  readonly #rows = new Map<string, MemberRows>();
+  readonly #targets = new Map<Server, ServerTarget>();
+  #method: BalancingMethod;
+  #healthCheck: HealthCheck;
+  #lookedMs = -1;
+
+  constructor(options: GroupRuntimeOptions) {
+    this.key = options.key;
+    this.row = options.row;
+    this.#options = options;
+    this.#method = options.method;
+    this.#healthCheck = options.healthCheck;
+    this.group = new ServerGroup({
+      method: options.method,
+      random: options.random,
+      startsHealthy: false,
+      onAdded: (server) => options.watcher?.added(this, server),
+      onRemoved: (server) => {
+        this.#targets.delete(server);
+        options.watcher?.removed(this, server);
+      },
+    });
+  }
+
+  get method(): BalancingMethod {
+    return this.#method;
+  }
+
+  get healthCheck(): HealthCheck {
+    return this.#healthCheck;
+  }
+
+  nowMs(): number {
+    return this.#options.nowMs();
+  }
+
+  change(method: BalancingMethod, healthCheck: HealthCheck): void {
+    if (method !== this.#method) this.group.setMethod(method);
+    this.#method = method;
+    this.#healthCheck = healthCheck;
+    if (healthCheck.protocol !== "none") return;
+    for (const server of [...this.group.servers()]) this.#setHealthy(server, true);
+  }
+
+  /** @param up keys of the addresses that are known to be up. */
+  put(spec: MemberSpec, rows: MemberRows, up: readonly string[]): void {
+    this.#rows.set(spec.id, rows);
+    this.group.put(spec, this.nowMs());
+    const isUnchecked = this.#healthCheck.protocol === "none";
+    for (const server of [...this.group.servers()]) {
+      if (server.memberId !== spec.id || server.healthy) continue;
+      if (isUnchecked || up.includes(server.key)) this.#setHealthy(server, true);
+    }
+  }
+
+  remove(member: string): void {
+    this.group.remove(member);
+    this.#rows.delete(member);
+  }
+
+  /** All servers leave; connections that are open go on. */
+  removeAll(): void {
+    for (const member of [...this.#rows.keys()]) this.remove(member);
+  }
+
+  setHealth({ member, address, port }: ServerId, edge: HealthEdge): void {
+    for (const server of [...this.group.servers()]) {
+      if (server.memberId !== member || server.key !== serverKey(address, port)) continue;
+      this.#setHealthy(server, edge === "up");
+    }
+  }
+
+  idOf({ memberId, address, port }: Server): ServerId {
+    return { group: this.key, member: memberId, address, port };
+  }
+
+  /** Undefined where the server has left. */
+  targetOf(server: Server): ServerTarget | undefined {
+    const known = this.#targets.get(server);
+    if (known !== undefined) return known;
+    const rows = this.#rows.get(server.memberId);
+    if (rows === undefined) return undefined;
+    const target = new ServerTarget(this, server, rows.own);
+    this.#targets.set(server, target);
+    return target;
+  }
+
+  /** Before a choice by load: what the other loops have open; once for each round of the loop. */
+  lookElsewhere(): void {
+    const nowMs = this.nowMs();
+    if (this.#method !== "least-connections" || nowMs === this.#lookedMs) return;
+    this.#lookedMs = nowMs;
+    for (const server of [...this.group.servers()]) {
+      let connections = 0;
+      for (const row of this.#rows.get(server.memberId)?.elsewhere ?? []) {
+        connections += row.connections;
+      }
+      this.group.setElsewhere(server, connections);
+    }
+  }
+
+  experienced(server: Server, failure: string | undefined): void {
+    if (this.#healthCheck.protocol === "none") return;
+    this.#options.onExperience(this.idOf(server), failure);
+  }
+
+  #setHealthy(server: Server, healthy: boolean): void {
+    this.group.setHealthy(server, healthy, this.nowMs());
+  }
+}

@@ -1,0 +1,68 @@
+import { errnoName } from "../../platform/errno.ts";
+import { ipAddress, type SocketAddress, unixAddress } from "../../platform/socket-address.ts";
+import type { Server } from "../balance/server.ts";
+import type { DialTarget } from "../relay/dial-targets.ts";
+import type { ServerGroup } from "../server-group.ts";
+import type { CounterRow } from "../stats/counter-row.ts";
+
+/** What the targets of one group share. */
+export interface TargetHome {
+  readonly group: ServerGroup;
+  readonly row: CounterRow;
+  nowMs(): number;
+  /** A connection failed, with why; or, after such, one succeeded. */
+  experienced(server: Server, failure: string | undefined): void;
+}
+
+/** A server as connections see it: balancing, counters and health are told what becomes of them. */
+export class ServerTarget implements DialTarget {
+  readonly server: Server;
+  readonly address: SocketAddress;
+  readonly #home: TargetHome;
+  readonly #row: CounterRow;
+  #hasFailed = false;
+
+  constructor(home: TargetHome, server: Server, row: CounterRow) {
+    this.#home = home;
+    this.server = server;
+    this.#row = row;
+    this.address = server.address.startsWith("/")
+      ? unixAddress(server.address)
+      : ipAddress(server.address, server.port);
+  }
+
+  opened(): void {
+    this.#home.group.opened(this.server);
+    this.#home.row.opened();
+    this.#row.opened();
+  }
+
+  closed(): void {
+    this.#home.group.closed(this.server);
+    this.#home.row.closed();
+    this.#row.closed();
+  }
+
+  connected(): void {
+    if (!this.#hasFailed) return;
+    this.#hasFailed = false;
+    this.#home.experienced(this.server, undefined);
+  }
+
+  failed(result: number): void {
+    this.#home.row.failed();
+    this.#row.failed();
+    this.#hasFailed = true;
+    this.#home.experienced(this.server, errnoName(result));
+  }
+
+  moved(bytesIn: number, bytesOut: number): void {
+    this.#home.row.moved(bytesIn, bytesOut);
+    this.#row.moved(bytesIn, bytesOut);
+  }
+
+  tookMs(latencyMs: number): void {
+    this.server.latency.observe(latencyMs, this.#home.nowMs());
+    this.#row.tookMs(latencyMs);
+  }
+}

@@ -1,0 +1,40 @@
+import type { RequestHint } from "../../core/route/packet.ts";
+import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
+import type { Socks5Address } from "../../wire/socks5/socks5-words.ts";
+
+/** What the first bytes of a client said. */
+export interface Introduction {
+  /** Where it wants to go. */
+  readonly hint?: RequestHint;
+  /** The connection that a trusted proxy speaks for. */
+  readonly proxied?: ProxiedConnection;
+  /** The very target that it asked for, and wants to hear about. */
+  readonly wanted?: Socks5Address;
+}
+
+/** What comes of the bytes so far. `say` goes to the client. */
+export type OpeningStep =
+  | { readonly kind: "more"; readonly say?: Buffer }
+  /** It is over; `rest` are the bytes after it, or all of them where they pass on untouched. */
+  | {
+      readonly kind: "done";
+      readonly introduction: Introduction;
+      readonly rest: Buffer;
+      readonly say?: Buffer;
+    }
+  /** The client is to be closed. */
+  | { readonly kind: "refused"; readonly reason: string; readonly say?: Buffer };
+
+/** Reads what a client says before bytes pass, without I/O. Not to be fed after its end. */
+export interface Opening {
+  /** How long a client may take. */
+  readonly patienceMs: number;
+  feed(chunk: Buffer): OpeningStep;
+  /** The client says no more, or takes too long: never `more`. */
+  giveUp(): OpeningStep;
+}
+
+/** For what a client has to say before anything else can be done: nobody honest takes longer. */
+export const HANDSHAKE_PATIENCE_MS = 10_000;
+
+export const MORE: OpeningStep = Object.freeze({ kind: "more" });

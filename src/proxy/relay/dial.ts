@@ -1,0 +1,126 @@
+import type { StreamFd } from "../../net/fd.ts";
+import type { NetEventLoop } from "../../net/net-event-loop.ts";
+import { Timer } from "../../net/timer-queue.ts";
+import { ERRNO } from "../../platform/errno.ts";
+import type { DialTarget, DialTargets } from "./dial-targets.ts";
+import { type EndOwner, RelayEnd } from "./relay-end.ts";
+
+export interface DialHandler {
+  /** The connection stands; the end is the handler's now. */
+  dialed(end: RelayEnd, target: DialTarget, latencyMs: number): void;
+  /** There is no target (any more), or too many have failed; the negative errno of the last one. */
+  dialFailed(result: number): void;
+}
+
+export interface DialOptions {
+  /** For each target. */
+  readonly connectTimeoutMs: number;
+  readonly bufferBytes: number;
+}
+
+const MAX_ATTEMPTS = 3;
+
+/** Descriptors or memory of this process are used up: no fault of the target. */
+const OWN_FAULTS: ReadonlySet<number> = new Set([
+  -ERRNO.EMFILE,
+  -ERRNO.ENFILE,
+  -ERRNO.ENOBUFS,
+  -ERRNO.ENOMEM,
+  -ERRNO.EADDRNOTAVAIL,
+]);
+
+/** Connects to the first target that lets it. */
+export class Dial implements EndOwner {
+  readonly #net: NetEventLoop;
+  readonly #targets: DialTargets;
+  readonly #options: DialOptions;
+  readonly #handler: DialHandler;
+  readonly #timer = new Timer(() => this.#failed(-ERRNO.ETIMEDOUT));
+  #end: RelayEnd | undefined;
+  #target: DialTarget | undefined;
+  #attempts = 0;
+  #beganMs = 0;
+  #lastResult: number;
+
+  constructor(
+    net: NetEventLoop,
+    targets: DialTargets,
+    options: DialOptions & { readonly handler: DialHandler },
+  ) {
+    this.#net = net;
+    this.#targets = targets;
+    this.#lastResult = targets.noneResult;
+    this.#options = options;
+    this.#handler = options.handler;
+  }
+
+  /** The handler may be told before it returns. */
+  start(): void {
+    const target = this.#attempts < MAX_ATTEMPTS ? this.#targets.next() : undefined;
+    if (target === undefined) {
+      this.#handler.dialFailed(this.#lastResult);
+      return;
+    }
+    this.#attempts += 1;
+    this.#target = target;
+    this.#beganMs = this.#net.loop.nowMs;
+    target.opened();
+    this.#connect(this.#net.provider.connect(target.address));
+  }
+
+  /** Gives up; the handler is not told. */
+  cancel(): void {
+    this.#net.loop.disarm(this.#timer);
+    this.#end?.leave(this.#net.loop, false);
+    this.#end = undefined;
+    this.#target?.closed();
+    this.#target = undefined;
+  }
+
+  endReady(): void {
+    const result = this.#end?.fd.finishOpen() ?? 0;
+    if (result < 0) {
+      if (result !== -ERRNO.EINPROGRESS) this.#failed(result);
+      return;
+    }
+    const { loop } = this.#net;
+    const [end, target] = [this.#end, this.#target];
+    if (end === undefined || target === undefined) return;
+    loop.disarm(this.#timer);
+    this.#end = undefined;
+    this.#target = undefined;
+    target.connected();
+    this.#handler.dialed(end, target, loop.nowMs - this.#beganMs);
+  }
+
+  endDismissed(): void {
+    this.#failed(-ERRNO.ECONNABORTED);
+  }
+
+  #connect(fd: StreamFd): void {
+    const opened = fd.finishOpen();
+    if (opened < 0 && opened !== -ERRNO.EINPROGRESS) {
+      fd.close();
+      this.#failed(opened);
+      return;
+    }
+    const end = new RelayEnd(fd, this.#options.bufferBytes, this);
+    this.#end = end;
+    end.enter(this.#net.loop);
+    // Unix sockets and some others are connected at once: the loop tells that they are writable.
+    this.#net.loop.arm(this.#timer, this.#options.connectTimeoutMs);
+  }
+
+  #failed(result: number): void {
+    const target = this.#target;
+    this.cancel();
+    this.#lastResult = result;
+    if (OWN_FAULTS.has(result)) {
+      this.#handler.dialFailed(result);
+      return;
+    }
+    target?.failed(result);
+    if (this.#net.loop.isClosed) this.#handler.dialFailed(result);
+    else this.start();
+  }
+}

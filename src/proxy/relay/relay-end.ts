@@ -1,0 +1,102 @@
+import type { Pipe, StreamFd } from "../../net/fd.ts";
+import type { Region } from "../../net/region.ts";
+import type {
+  ChannelDescription,
+  ChannelId,
+  ReadyHandler,
+  SelectorEventLoop,
+} from "../../net/selector-event-loop.ts";
+
+/** Whose an end is right now. */
+export interface EndOwner {
+  /** As `ReadyHandler.onReady`. */
+  endReady(end: RelayEnd, ready: number): void;
+  /** The loop ends, or somebody wants it closed: closes all that belongs to it. */
+  endDismissed(): void;
+}
+
+/**
+ * One end of a session, and what is on its way from it to the other end. Its owner may change, from
+ * whoever opens the session to whoever moves the bytes, without the loop being told.
+ */
+export class RelayEnd implements ReadyHandler {
+  readonly fd: StreamFd;
+  owner: EndOwner;
+  /** Bytes that came from it. */
+  received = 0;
+  /** Bytes that went to it. */
+  sent = 0;
+  /** Its FIN was read; and passed on. */
+  hasEnded = false;
+  isEndPassed = false;
+  /** How many reads in a row filled the buffer. */
+  bulkReads = 0;
+  /** The most that is read at once. */
+  readonly bufferBytes: number;
+  pipe: Pipe | undefined;
+  /** What the other end could not take yet: from `restStart` to `restEnd`. */
+  rest: Region | undefined;
+  restStart = 0;
+  restEnd = 0;
+  #id: ChannelId | undefined;
+
+  constructor(fd: StreamFd, bufferBytes: number, owner: EndOwner) {
+    this.fd = fd;
+    this.bufferBytes = bufferBytes;
+    this.owner = owner;
+  }
+
+  /** Throws where the system refuses. */
+  enter(loop: SelectorEventLoop): void {
+    this.#id = loop.add(this.fd, this);
+  }
+
+  /** Closes it, with a reset where the stream did not come to its proper end. */
+  leave(loop: SelectorEventLoop, withReset: boolean): void {
+    if (withReset) this.fd.reset();
+    else this.fd.close();
+    if (this.#id !== undefined) loop.remove(this.#id);
+    this.#id = undefined;
+  }
+
+  /** Whether something can or could be moved from here. */
+  get hasWaiting(): boolean {
+    return (
+      this.fd.readable ||
+      this.rest !== undefined ||
+      this.pipe !== undefined ||
+      (this.hasEnded && !this.isEndPassed)
+    );
+  }
+
+  /** Puts bytes before all that will be read from it: the other end gets them first. */
+  putFirst(bytes: Uint8Array, region: Region): void {
+    region.bytes.set(bytes);
+    this.rest = region;
+    this.restStart = 0;
+    this.restEnd = bytes.length;
+  }
+
+  onReady(ready: number): void {
+    this.owner.endReady(this, ready);
+  }
+
+  onRemoved(): void {
+    this.#id = undefined;
+    this.owner.endDismissed();
+  }
+
+  dismiss(): void {
+    this.owner.endDismissed();
+  }
+
+  describe(): ChannelDescription {
+    return {
+      kind: "connection",
+      local: this.fd.localAddress(),
+      remote: this.fd.remoteAddress(),
+      bytesIn: this.received,
+      bytesOut: this.sent,
+    };
+  }
+}

@@ -1,0 +1,30 @@
+import type { StreamFd } from "../../net/fd.ts";
+import type { Introduction, Opening } from "../openings/opening.ts";
+import type { CounterRow } from "../stats/counter-row.ts";
+import type { DialTargets } from "./dial-targets.ts";
+
+/** What a listener decides about the connections of its clients; plain, SOCKS5 and others differ here. */
+export interface StreamService {
+  readonly key: string;
+  readonly row: CounterRow;
+  readonly inBufferBytes: number;
+  readonly outBufferBytes: number;
+  readonly idleTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** What a client has to say first, in this order; often nothing. The caller's array. */
+  openingsFor(client: StreamFd): Opening[];
+  /** Whether the client may come in. */
+  allows(client: StreamFd, introduction: Introduction): boolean;
+  /** Where to connect to; the callback may be called later. */
+  findTargets(
+    client: StreamFd,
+    introduction: Introduction,
+    found: (targets: DialTargets) => void,
+  ): void;
+  /** What the server is told before the first byte of the client. */
+  greetServer(client: StreamFd, introduction: Introduction): Buffer;
+  /** What the client is told when the connection stands. */
+  answerConnected(server: StreamFd, introduction: Introduction): Buffer;
+  /** What the client is told when it does not; where nothing, it is reset. */
+  answerFailed(result: number, introduction: Introduction): Buffer;
+}
