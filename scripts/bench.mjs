@@ -5,8 +5,9 @@
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildBenchmarks } from "./lib/build.mjs";
+import { buildBenchmarks, ensureBuild } from "./lib/build.mjs";
 import { main, ROOT, runNode, StepError } from "./lib/command.mjs";
+import { ensureBenchmarkPrograms } from "./lib/debian.mjs";
 import { checkNodeVersion } from "./lib/node-version.mjs";
 import { ensurePackages } from "./lib/packages.mjs";
 
@@ -24,5 +25,7 @@ await main(async () => {
   }
   checkNodeVersion(process.versions.node);
   ensurePackages();
+  ensureBuild();
+  ensureBenchmarkPrograms(name);
   process.exitCode = await runNode([join(buildBenchmarks(), `${name}.js`), ...args]);
 });

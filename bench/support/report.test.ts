@@ -9,6 +9,12 @@ test("a target is met up to its limit", () => {
   expect(isMet({ ...FAST, value: 2.001 })).toBe(false);
 });
 
+test("a target can be the least that is wanted", () => {
+  const ratio = { name: "ratio", value: 0.99, unit: "times", limit: 1, bound: "least" } as const;
+  expect([isMet(ratio), isMet({ ...ratio, value: 1 })]).toEqual([false, true]);
+  expect(renderTable([ratio])).toContain("at least 1 times  NOT MET");
+});
+
 test("figures stand beside their targets", () => {
   expect(renderTable([FAST, SLOW]).split("\n")).toEqual([
     "figure      measured  target",

@@ -3,14 +3,16 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The most that it may be. */
+  /** The most that it may be, or the least. */
   readonly limit: number;
+  /** Which of the two; the most where it is missing. */
+  readonly bound?: "most" | "least";
 }
 
 const MARGIN = "  ";
 
-export function isMet({ value, limit }: Figure): boolean {
-  return value <= limit;
+export function isMet({ value, limit, bound }: Figure): boolean {
+  return bound === "least" ? value >= limit : value <= limit;
 }
 
 /** The figures beside their targets, for people. */
@@ -18,7 +20,7 @@ export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
     `${show(figure.value)} ${figure.unit}`,
-    `at most ${show(figure.limit)} ${figure.unit}`,
+    `at ${figure.bound ?? "most"} ${show(figure.limit)} ${figure.unit}`,
     isMet(figure) ? "met" : "NOT MET",
   ]);
   const table = [["figure", "measured", "target", ""], ...rows];

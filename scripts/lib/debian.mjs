@@ -2,13 +2,32 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { run, StepError } from "./command.mjs";
 
+/** @typedef {{ readonly package: string, readonly use: string }} Program */
+
 /**
  * Installs what the tests call besides Node where this is Debian and we may, and says what stays
  * missing. Elsewhere the tests find out for themselves, and say why they skip.
  */
 export function ensurePrograms() {
+  ensureInstalled(Object.values(readTable("./programs.json")), "tests that need them are skipped");
+}
+
+/**
+ * The same for one benchmark.
+ * @param {string} benchmark
+ */
+export function ensureBenchmarkPrograms(benchmark) {
+  const programs = readTable("./benchmark-programs.json")[benchmark] ?? [];
+  ensureInstalled(programs, "the benchmark ends where it needs them");
+}
+
+/**
+ * @param {readonly Program[]} programs
+ * @param {string} otherwise what follows where they stay missing
+ */
+function ensureInstalled(programs, otherwise) {
   if (!existsSync("/etc/debian_version")) return;
-  const missing = Object.values(readPrograms()).filter((row) => !isInstalled(row.package));
+  const missing = programs.filter((row) => !isInstalled(row.package));
   if (missing.length === 0) return;
   const packages = [...new Set(missing.map((row) => row.package))];
   for (const row of missing) console.log(`portolan: missing ${row.package}, for ${row.use}`);
@@ -17,14 +36,14 @@ export function ensurePrograms() {
     install(packages);
   } catch (error) {
     if (!(error instanceof StepError)) throw error;
-    console.log(`portolan: not installed (${error.message}); tests that need them are skipped`);
+    console.log(`portolan: not installed (${error.message}); ${otherwise}`);
     console.log(`portolan: to install them: sudo apt-get install -y ${packages.join(" ")}`);
   }
 }
 
-/** @returns {Readonly<Record<string, { readonly package: string, readonly use: string }>>} */
-function readPrograms() {
-  return JSON.parse(readFileSync(new URL("./programs.json", import.meta.url), "utf8"));
+/** @param {string} path beside this file */
+function readTable(path) {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
 }
 
 /** @param {string} name */

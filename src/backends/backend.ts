@@ -4,6 +4,7 @@ import type { Packet } from "../core/route/packet.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { SetName } from "../core/view/ops.ts";
 import type { Capabilities } from "./capabilities.ts";
+import type { MetricFamily } from "./metric-family.ts";
 
 /** What a backend needs and does not find on this machine. */
 export interface Finding {
@@ -41,6 +42,8 @@ export interface BackendStatus {
 export interface Backend {
   readonly sink: Sink;
   status(): BackendStatus;
+  /** What the data plane counts, read at this moment. */
+  metrics?(): readonly MetricFamily[];
   /** Where the data plane itself would send a packet, in words. */
   explainLive?(packet: Packet): Promise<readonly string[]>;
   /** Ends what is under way without breaking it; what was programmed stays. */
@@ -63,6 +66,8 @@ export interface BackendDefinition<S extends OptionSpecs = OptionSpecs> {
   readonly capabilities: Capabilities;
   /** The sets that it wants beyond services and endpoints. */
   readonly sets: readonly SetName[];
+  /** How long `drain` may take; where it is missing, no time to speak of. */
+  drainMs?(options: ValuesOf<S>): number;
   /** What is missing here; empty where it works. */
   probe(machine: Machine): Promise<readonly Finding[]>;
   create(options: ValuesOf<S>, context: BackendContext): Promise<Backend>;

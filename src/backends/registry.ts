@@ -1,8 +1,12 @@
 import type { BackendDefinition } from "./backend.ts";
 
 /** All backends that take a node's view, one line each; nothing is loaded before it is asked for. */
-const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map([
+const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map<
+  string,
+  () => Promise<BackendDefinition>
+>([
   ["print", async () => (await import("./print/definition.ts")).PRINT],
+  ["userspace", async () => (await import("./userspace/definition.ts")).USERSPACE],
 ]);
 
 export const BACKEND_NAMES: readonly string[] = [...BACKENDS.keys()];

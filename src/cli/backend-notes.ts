@@ -3,12 +3,13 @@ import { loadBackend } from "../backends/registry.ts";
 import { CoreError } from "../core/errors.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import { refuseBackend } from "../daemon/backend-words.ts";
+import { Faults } from "../daemon/faults.ts";
 
 export const BACKEND_OPTIONS = {
   backend: {
     kind: "string",
     placeholder: "BACKEND",
-    suggestions: ["print"],
+    suggestions: ["print", "userspace"],
     help: "say also what this backend does otherwise",
   },
   live: { kind: "boolean", help: "ask the data plane of the backend itself" },
@@ -29,7 +30,7 @@ export async function backendNotes(
     if (live) throw new CoreError("ERR_USAGE", "--live: expected --backend BACKEND with it");
     return undefined;
   }
-  if ((await loadBackend(name)) === undefined) refuseBackend(name, "--backend");
+  if ((await loadBackend(name)) === undefined) throw refusalOf(name);
   if (live) {
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",
@@ -40,6 +41,13 @@ export async function backendNotes(
     name,
     deviations: deviationsOf(name).map(({ fact, instead }) => `${fact} ${instead}`),
   };
+}
+
+/** A word of the command line: wrong usage, as with `run --to`. */
+function refusalOf(name: string): CoreError {
+  const faults = new Faults();
+  faults.attempt(() => refuseBackend(name, "--backend"));
+  return faults.error();
 }
 
 export function describeNotes(notes: BackendNotes | undefined): readonly string[] {

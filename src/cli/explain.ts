@@ -13,7 +13,7 @@ import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { noteUnknownNode } from "./note-unknown-node.ts";
-import { parseOrigin, parseTarget } from "./parse-packet.ts";
+import { parsePacket } from "./parse-packet.ts";
 import { POLICY_OPTIONS, routePolicyOf } from "./policy-options.ts";
 
 const PACKET_OPTIONS = {
@@ -75,8 +75,7 @@ async function explain(input: CommandInput): Promise<number> {
   const { json } = resolveFlags(JSON_OPTION, input);
   const policy = routePolicyOf(resolveFlags(POLICY_OPTIONS, input));
   const { src, dst } = requirePacket(options);
-  const origin = parseOrigin(src);
-  const target = parseTarget(dst);
+  const { origin, target } = parsePacket(src, dst);
   const notes = await backendNotes(resolveFlags(BACKEND_OPTIONS, input));
   const node = options.node ?? context.hostName;
 

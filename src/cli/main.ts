@@ -1,14 +1,19 @@
 #!/usr/bin/env node
 import { hostname } from "node:os";
 import process from "node:process";
-import { runCli } from "./run-cli.ts";
+import { endEarly } from "./end-early.ts";
+
+const argv = process.argv.slice(2);
+endEarly(argv[0], process);
 
 // `portolan view FILE | head`: who read has seen enough. What runs on, such as `run`, listens as well.
 process.stdout.on("error", (error) => {
   if (!("code" in error) || error.code !== "EPIPE") throw error;
 });
 
-process.exitCode = await runCli(process.argv.slice(2), {
+// Only now: to load the program takes a while, in which it may be asked to end.
+const { runCli } = await import("./run-cli.ts");
+process.exitCode = await runCli(argv, {
   stdout: process.stdout,
   stderr: process.stderr,
   environment: process.env,

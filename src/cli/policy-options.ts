@@ -1,6 +1,10 @@
 import { CoreError } from "../core/errors.ts";
 import { parseCidr } from "../core/model/address.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
+import {
+  NODE_PORT_ADDRESSES_FORM,
+  parseNodePortAddresses,
+} from "../core/route/parse-node-port-addresses.ts";
 import type { LocalDetection, NodePortAddresses, RoutePolicy } from "../core/route/route-policy.ts";
 
 export const POLICY_OPTIONS = {
@@ -34,8 +38,12 @@ export function routePolicyOf(values: ValuesOf<typeof POLICY_OPTIONS>): RoutePol
 }
 
 function nodePortAddressesOf(text: string): NodePortAddresses {
-  if (text === "primary" || text === "all" || text === "localhost") return text;
-  return parseNetworks("--nodeport-addresses", text, "primary, all, localhost, or networks");
+  const addresses = parseNodePortAddresses(text);
+  if (addresses !== undefined) return addresses;
+  throw new CoreError(
+    "ERR_USAGE",
+    `--nodeport-addresses: "${text}" is not valid; expected ${NODE_PORT_ADDRESSES_FORM}`,
+  );
 }
 
 function localDetectionOf(values: ValuesOf<typeof POLICY_OPTIONS>): LocalDetection {

@@ -71,6 +71,14 @@ test.each([
     ["explain", "--from", "file:a", "--src", "10.0.0.1", "--dst", "10.0.0.1"],
     /--dst: "10.0.0.1" is/,
   ],
+  [
+    ["explain", "--from", "file:a", "--src", "fd00::1", "--dst", "10.0.0.1:80"],
+    /--src, --dst: fd00::1 is IPv6 and 10\.0\.0\.1 is IPv4; expected addresses of one family/,
+  ],
+  [
+    ["explain", "--from", "file:a", "--src", "10.0.0.2", "--dst", "10.0.0.1:80", "--backend", "x"],
+    /--backend: "x" is not a backend; expected one of/,
+  ],
 ])("wrong usage is 2: %j", async (args, message) => {
   const { code, stdout, stderr } = await cli(args);
   expect(stderr).toMatch(message);
@@ -101,7 +109,7 @@ test("every example of every command is understood by its own parser", async () 
     );
     for (const { command } of spec.examples) {
       expect(command.startsWith(spec.name)).toBe(true);
-      for (const [, flag] of command.matchAll(/--([a-z-]+)/g)) expect(known).toContain(flag);
+      for (const [, flag] of command.matchAll(/--([a-z\d-]+)/g)) expect(known).toContain(flag);
     }
   }
 });
@@ -138,6 +146,31 @@ test("a file over the limit, or not there, is 3", async () => {
   });
   expect((await cli(["check", state], { PORTOLAN_MAX_FILE_BYTES: "10" })).code).toBe(3);
   expect((await cli(["view", join(folder, "none.yaml")])).code).toBe(3);
+});
+
+test("a variable that is no option is warned of, with the one that was meant", async () => {
+  const { code, stderr } = await cli(["check", state], {
+    PORTOLAN_LOG_LEVL: "x",
+    PORTOLAN_QQQQQ: "x",
+  });
+  expect(code).toBe(0);
+  expect(stderr).toBe(
+    "portolan: warning: the variable PORTOLAN_LOG_LEVL is not an option (did you mean PORTOLAN_LOG_LEVEL?); it is ignored\n" +
+      "portolan: warning: the variable PORTOLAN_QQQQQ is not an option; it is ignored\n",
+  );
+});
+
+test.each([
+  "PORTOLAN_MAX_FILE_BYTES",
+  "PORTOLAN_API_LISTEN",
+  "PORTOLAN_TEST_ANYTHING",
+  "PORTOLAN_REGENERATE",
+  "PORTOLAN_HTTP_TOKEN",
+  "PORTOLAN_SERVICE_HOST",
+  "PORTOLAN_API_SERVICE_PORT_GRPC",
+  "PORTOLAN_PORT_12090_TCP_ADDR",
+])("no warning of %s", async (name) => {
+  expect((await cli(["check", state], { [name]: "1000000" })).stderr).toBe("");
 });
 
 test("DEBUG shows where an error came from", async () => {
@@ -239,7 +272,7 @@ function offered(script: string, words: readonly string[]): string[] {
 test("bash completes commands, options, backends, values and files", async () => {
   const { stdout: script } = await cli(["completion", "bash"]);
   expect(offered(script, ["portolan", "ch"])).toEqual(["check"]);
-  expect(offered(script, ["portolan", "run", "--to", ""])).toEqual(["print", "api"]);
+  expect(offered(script, ["portolan", "run", "--to", ""])).toEqual(["print", "userspace", "api"]);
   expect(offered(script, ["portolan", "run", "--log-l"])).toEqual(["--log-level"]);
   expect(offered(script, ["portolan", "run", "--format", "y"])).toEqual(["yaml"]);
   expect(offered(script, ["portolan", "run", "--from", "fi"])).toEqual(["file:"]);

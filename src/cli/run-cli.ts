@@ -3,6 +3,7 @@ import { buildProgram } from "./build-program.ts";
 import type { CliContext } from "./command-spec.ts";
 import { COMMANDS, loadCommands } from "./commands.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE, exitCodeOf } from "./exit-codes.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 
 /** Runs one command line; all that goes wrong ends as lines on standard error and an exit code. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
@@ -18,6 +19,9 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 async function parseAndRun(argv: readonly string[], context: CliContext): Promise<number> {
   const load = COMMANDS.get(argv[0] ?? "");
   const specs = load === undefined ? await loadCommands() : [await load()];
+  for (const line of await unknownVariables(context.environment, specs, loadCommands)) {
+    context.stderr.write(`portolan: ${line}\n`);
+  }
   let exitCode = EXIT_FAILED;
   const program = buildProgram(specs, {
     context,

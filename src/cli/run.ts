@@ -1,14 +1,8 @@
-import process from "node:process";
 import { loadAllBackends } from "../backends/registry.ts";
 import { resolveConfig } from "../daemon/config.ts";
-import { createDeps } from "../daemon/create-deps.ts";
-import { dryRun } from "../daemon/dry-run.ts";
-import { listenForEnd } from "../daemon/end-requests.ts";
-import { createLogger } from "../daemon/logger.ts";
 import { CONFIG_OPTION, OPTION_GROUPS, WORDS } from "../daemon/options.ts";
-import { runInstance } from "../daemon/run-instance.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
-import { EXIT_OK } from "./exit-codes.ts";
+import { runDaemon } from "./run-daemon.ts";
 
 /** Its options are those of the daemon and those of all backends. */
 export async function createRunCommand(): Promise<CommandSpec> {
@@ -34,6 +28,10 @@ export async function createRunCommand(): Promise<CommandSpec> {
         command: "run --from file:state.yaml --to print",
       },
       {
+        help: "balance connections on this machine, without root",
+        command: "run --from file:state.yaml --to userspace",
+      },
+      {
         help: "serve the state of a folder to other nodes",
         command: "run --from file:manifests/ --to api --api-listen 0.0.0.0:12090",
       },
@@ -47,25 +45,6 @@ export async function createRunCommand(): Promise<CommandSpec> {
 }
 
 async function run({ flags, context }: CommandInput): Promise<number> {
-  const { environment, hostName, stdout, stderr } = context;
-  const config = await resolveConfig({ flags, environment, hostName });
-  const { logLevel: level, logFormat: format } = config.values;
-  const log = await createLogger({ level, format, isTerminal: stderr.isTTY === true });
-  const deps = createDeps(log, stdout);
-  if (config.values.dryRun) {
-    stdout.write(await dryRun(config, deps));
-    return EXIT_OK;
-  }
-  const end = listenForEnd({
-    signals: process,
-    stdout,
-    log,
-    exit: (code) => process.exit(code),
-  });
-  try {
-    const { exitCode, isClean } = await runInstance(config, deps, end);
-    return isClean ? exitCode : process.exit(exitCode);
-  } finally {
-    end.dispose();
-  }
+  const { environment, hostName } = context;
+  return runDaemon(await resolveConfig({ flags, environment, hostName }), context);
 }

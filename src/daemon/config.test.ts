@@ -82,7 +82,7 @@ test("wrong flags are wrong usage, all of them at once", async () => {
   });
   await expect(resolve({ flags: { ...RUN, format: "xml" } })).rejects.toMatchObject({
     code: "ERR_USAGE",
-    message: '--format: "xml" is not valid; expected one of ops, yaml, json',
+    message: '--format: "xml" is not valid; expected one of ops, brief, yaml, json',
   });
 });
 

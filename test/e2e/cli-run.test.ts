@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { type CliProcess, runCli, startCli } from "../support/cli.ts";
 
@@ -84,6 +86,20 @@ test("a file that is bad at the start is 3, with file, line and field and withou
   expect([code, stdout]).toEqual([3, ""]);
   expect(stderr).toContain(`portolan: ${state}:5: services.web.servers[0]`);
   expect(stderr).not.toContain("    at ");
+});
+
+test.each([
+  ["SIGTERM", 0],
+  ["SIGINT", 130],
+] as const)("%s while it still starts is %i", async (signal, expected) => {
+  const config = stateFile("").replace("state.yaml", "config.fifo");
+  await promisify(execFile)("mkfifo", [config]);
+  const cli = startCli(["run", "--config", config]);
+  // Opens when the program does, which then waits for what is never written.
+  const writer = await open(config, "w");
+  cli.kill(signal);
+  await writer.close();
+  expect(await cli.ended()).toMatchObject({ code: expected, signal: undefined, stderr: "" });
 });
 
 test("SIGINT is 130", async () => {

@@ -26,6 +26,10 @@ const STREAM_WINDOW_BYTES = 1_048_576;
 const CONNECTION_WINDOW_BYTES = 2_097_152;
 const MAX_FRAME_BYTES = 65_536;
 
+const CLOSED = "the connection was closed";
+/** Not every server tells it by an alert. */
+const CLOSED_WITH_TLS = `${CLOSED}; the server may have refused the certificate of this client`;
+
 /** The name that a server's certificate must have where it is reached without one. */
 const UNIX_SERVER_NAME = "localhost";
 
@@ -38,8 +42,9 @@ export async function connectApi(
   timeoutMs: number,
 ): Promise<ClientHttp2Session> {
   const tls = target.tls && (await readTls(target.tls));
+  const socket = openSocket(target.address, tls);
   const session = connectHttp2(tls === undefined ? "http://api" : "https://api", {
-    createConnection: () => openSocket(target.address, tls),
+    createConnection: () => socket,
     settings: {
       enablePush: false,
       initialWindowSize: STREAM_WINDOW_BYTES,
@@ -51,6 +56,7 @@ export async function connectApi(
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       clearTimeout(timer);
+      socket.off("error", fail);
       session.off("error", fail);
       session.off("close", closed);
       session.off("remoteSettings", ready);
@@ -60,7 +66,7 @@ export async function connectApi(
       session.destroy();
       reject(unreachable(target, cause));
     };
-    const closed = (): void => fail(new Error("the connection was closed"));
+    const closed = (): void => fail(new Error(tls === undefined ? CLOSED : CLOSED_WITH_TLS));
     // Only the peer's settings show that something answers that speaks HTTP/2 and, with TLS 1.3,
     // that it took our certificate.
     const ready = (): void => {
@@ -69,6 +75,9 @@ export async function connectApi(
       resolve(session);
     };
     const timer = setTimeout(() => fail(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    // With TLS 1.3 a server says only after the handshake why it refuses a certificate; the session
+    // keeps that to itself until it ends.
+    socket.once("error", fail);
     session.once("error", fail);
     session.once("close", closed);
     session.once("remoteSettings", ready);
@@ -76,12 +85,18 @@ export async function connectApi(
 }
 
 function unreachable({ address }: ApiTarget, cause: unknown): CoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = tlsReasonOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
   return new CoreError(
     "ERR_API_UNREACHABLE",
     `the API at ${formatListenAddress(address)} can not be reached: ${reason}`,
     { cause },
   );
+}
+
+/** What the TLS layer says in words, such as the alert that the server sent; its message has more for machines. */
+function tlsReasonOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !("reason" in cause) || !("library" in cause)) return undefined;
+  return `TLS: ${String(cause.reason)}`;
 }
 
 function openSocket(address: ListenAddress, tls: SecureContextOptions | undefined): Duplex {

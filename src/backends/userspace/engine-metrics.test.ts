@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { ipAddress } from "../../platform/socket-address.ts";
+import type { EngineStats } from "../../proxy/engine-stats.ts";
+import type { MetricSample } from "../metric-family.ts";
+import { engineMetrics } from "./engine-metrics.ts";
+
+const COUNTS = { connections: 1, totalConnections: 2, bytesIn: 3, bytesOut: 4, failures: 5 };
+
+const STATS: EngineStats = {
+  loops: [
+    {
+      name: "loop-1",
+      rounds: 1,
+      events: 20,
+      timers: 0,
+      tasks: 0,
+      errors: 6,
+      fds: 0,
+      lastRoundMs: 0,
+    },
+  ],
+  listeners: [{ key: "listener default/front", address: ipAddress("::1", 80), ...COUNTS }],
+  groups: [
+    {
+      key: "g",
+      ...COUNTS,
+      servers: [
+        {
+          key: "default/web/a",
+          host: "10.0.0.1",
+          port: 8080,
+          health: "up",
+          reason: "",
+          latency: { boundsMs: [1, 500, Number.POSITIVE_INFINITY], counts: [3, 2, 1] },
+          ...COUNTS,
+        },
+        {
+          key: "default/web/b",
+          host: "10.0.0.2",
+          port: 8080,
+          health: "starting",
+          reason: "not checked yet",
+          latency: { boundsMs: [], counts: [] },
+          ...COUNTS,
+        },
+      ],
+    },
+  ],
+};
+
+function samplesOf(name: string): readonly MetricSample[] {
+  const found = engineMetrics(STATS).find((family) => family.name === name);
+  if (found === undefined) throw new Error(`there is no family ${name}`);
+  return found.samples;
+}
+
+test("names of families are unique, and counters say that they are", () => {
+  const families = engineMetrics(STATS);
+  expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+  for (const { name, kind } of families) expect(name.endsWith("_total")).toBe(kind === "counter");
+});
+
+test("listeners, groups and servers are counted alike", () => {
+  const listener = { listener: "listener default/front", address: "[::1]:80" };
+  expect(samplesOf("listener_connections")).toEqual([{ labels: listener, value: 1 }]);
+  expect(samplesOf("listener_failures_total")).toEqual([{ labels: listener, value: 5 }]);
+  expect(samplesOf("group_bytes_in_total")).toEqual([{ labels: { group: "g" }, value: 3 }]);
+  expect(samplesOf("server_connections_total")).toMatchObject([
+    { labels: { group: "g", server: "default/web/a", address: "10.0.0.1:8080" }, value: 2 },
+    { labels: { server: "default/web/b" }, value: 2 },
+  ]);
+  expect(samplesOf("loop_errors_total")).toEqual([{ labels: { loop: "loop-1" }, value: 6 }]);
+});
+
+test("only a server that is up is up", () => {
+  expect(samplesOf("server_up").map(({ value }) => value)).toEqual([1, 0]);
+});
+
+test("buckets of latency add up, in seconds", () => {
+  const ofFirst = samplesOf("server_latency_seconds").filter(
+    ({ labels }) => labels["server"] === "default/web/a",
+  );
+  expect(ofFirst.map(({ suffix, labels, value }) => [suffix, labels["le"], value])).toEqual([
+    ["_bucket", "0.001", 3],
+    ["_bucket", "0.5", 5],
+    ["_bucket", "+Inf", 6],
+    ["_count", undefined, 6],
+  ]);
+});

@@ -1,0 +1,61 @@
+import { createSocket } from "node:dgram";
+import { connect } from "node:net";
+import { familyOf } from "../../core/model/address.ts";
+
+/** Whom to call, and from which address. */
+export interface Call {
+  readonly from: string;
+  readonly to: string;
+  readonly port: number;
+}
+
+export type CallOutcome =
+  /** What the server said, and which port the caller had. */
+  | { readonly kind: "answered"; readonly text: string; readonly ownPort: number }
+  /** The system said that nobody listens. */
+  | { readonly kind: "refused" }
+  /** Taken, and ended without an answer. */
+  | { readonly kind: "closed" }
+  | { readonly kind: "silence" };
+
+/** An answer on loopback takes far less. */
+const SILENCE_MS = 250;
+
+export function callTcp({ from, to, port }: Call): Promise<CallOutcome> {
+  return new Promise((resolve) => {
+    let text = "";
+    let isConnected = false;
+    let ownPort = 0;
+    const socket = connect({ host: to, port, localAddress: from });
+    socket.setEncoding("utf8");
+    socket.on("connect", () => {
+      isConnected = true;
+      ownPort = socket.localPort ?? 0;
+    });
+    socket.on("data", (chunk) => {
+      text += String(chunk);
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      if (text !== "") resolve({ kind: "answered", text, ownPort });
+      else resolve({ kind: isConnected ? "closed" : "refused" });
+    });
+  });
+}
+
+export function callUdp({ from, to, port }: Call): Promise<CallOutcome> {
+  return new Promise((resolve) => {
+    const socket = createSocket(familyOf(to) === "v6" ? "udp6" : "udp4");
+    const end = (outcome: CallOutcome): void => {
+      clearTimeout(timer);
+      socket.close();
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => end({ kind: "silence" }), SILENCE_MS);
+    socket.on("error", () => end({ kind: "refused" }));
+    socket.on("message", (message) => {
+      end({ kind: "answered", text: message.toString(), ownPort: socket.address().port });
+    });
+    socket.bind(0, from, () => socket.connect(port, to, () => socket.send("hello")));
+  });
+}

@@ -1,0 +1,160 @@
+import { PassThrough } from "node:stream";
+import type { Log } from "../../core/log.ts";
+import { canonicalIp } from "../../core/model/address.ts";
+import { keyOf, type ModelObject } from "../../core/model/object.ts";
+import type { Scenario } from "../../core/route/scenarios/scenario.ts";
+import { TOPOLOGY } from "../../core/route/scenarios/topology.ts";
+import { GlobalStore } from "../../core/store/global-store.ts";
+import { NodeWatcher } from "../../core/view/node-watcher.ts";
+import { createEngine } from "../../proxy/engine.ts";
+import type { Backend } from "../backend.ts";
+import type { ContractDriver, Observation } from "../contract-judge.ts";
+import { USERSPACE } from "./definition.ts";
+import { type CallOutcome, callTcp, callUdp } from "./loopback-call.fixture.ts";
+import { LoopbackPlaces, WORKLOADS } from "./loopback-places.fixture.ts";
+import { startServers } from "./loopback-servers.fixture.ts";
+import { createUserspaceBackend } from "./userspace-backend.ts";
+
+const SILENT: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/** The contract on this machine's loopback interface, with real sockets and without root. */
+export class LoopbackDriver implements ContractDriver {
+  readonly #places: LoopbackPlaces;
+  readonly #stopServers: () => void;
+  #backend: Backend | undefined;
+
+  private constructor(places: LoopbackPlaces, stopServers: () => void) {
+    this.#places = places;
+    this.#stopServers = stopServers;
+  }
+
+  static async open(): Promise<LoopbackDriver> {
+    const places = await LoopbackPlaces.find();
+    return new LoopbackDriver(places, await startServers(places));
+  }
+
+  async prepare(scenario: Scenario): Promise<void> {
+    await this.#backend?.close();
+    this.#backend = await createBackend(scenario);
+    const objects = this.#places.objects(scenario);
+    for (const { endpoint } of scenario.observed.affinity ?? []) {
+      await apply(this.#backend, objects.filter(isNoOtherThan(endpoint)));
+      await this.send(scenario);
+    }
+    await apply(this.#backend, objects);
+  }
+
+  async send(scenario: Scenario): Promise<Observation> {
+    const { protocol, src, dst, dstPort } = scenario.packet;
+    const call = {
+      from: this.#places.ip(src),
+      to: this.#places.ip(dst),
+      port: this.#places.port(dstPort),
+    };
+    const outcome = await (protocol === "UDP" ? callUdp(call) : callTcp(call));
+    return observationOf(outcome, scenario, call.from);
+  }
+
+  async close(): Promise<void> {
+    await this.#backend?.close();
+    this.#stopServers();
+  }
+}
+
+/** Whether a scenario can be played where there is only the loopback interface. */
+export function isPlayable(scenario: Scenario): boolean {
+  const { packet, policy, observed, objects, needs, expected } = scenario;
+  if (typeof policy.nodePortAddresses !== "string") return false;
+  // Here every address is one of loopback, and a wildcard answers on those of other nodes too.
+  if (policy.nodePortAddresses === "localhost") return false;
+  if (packet.dst === TOPOLOGY.nodes["node-b"].addresses[needs.family]) return false;
+  // A closed UDP port looks the same whoever closed it.
+  if (packet.protocol === "UDP" && expected.kind === "not-ours") return false;
+  if (needs.affinity !== undefined && !isRemembered(scenario)) return false;
+  if (observed.health !== undefined) return false;
+  if (needs.family === "v4") return true;
+  const secondary = TOPOLOGY.secondary.v6;
+  return (
+    packet.dst !== secondary &&
+    packet.dst !== TOPOLOGY.loopback.v6 &&
+    policy.nodePortAddresses === "primary" &&
+    !needs.sourceRanges &&
+    objects.every((object) => object.kind !== "Listener" || object.address !== secondary)
+  );
+}
+
+/** What is over, or was another client's, would have to be waited for or is not told apart. */
+function isRemembered({ observed, objects, packet }: Scenario): boolean {
+  const records = observed.affinity ?? [];
+  return (
+    records.length > 0 &&
+    records.every(
+      ({ endpoint, client, ageSeconds }) =>
+        ageSeconds <= 1 && client === packet.src && objects.some((one) => keyOf(one) === endpoint),
+    )
+  );
+}
+
+async function createBackend({ node, policy }: Scenario): Promise<Backend> {
+  const { nodePortAddresses } = policy;
+  return createUserspaceBackend(
+    {
+      loops: 1,
+      drainTimeout: 1000,
+      nodeportAddresses: String(nodePortAddresses),
+      // The other provider runs in threads of the built program: whole-system tests have it.
+      provider: "node",
+    },
+    { nodeName: node, log: SILENT, stdout: new PassThrough() },
+    { createEngine, machineAddresses: () => new Set(), cores: 1 },
+  );
+}
+
+async function apply({ sink }: Backend, objects: readonly ModelObject[]): Promise<void> {
+  const store = new GlobalStore();
+  store.transact("scenario", (transaction) => transaction.replaceAll(objects));
+  store.markSynced("scenario");
+  const watcher = new NodeWatcher(store, TOPOLOGY.node, USERSPACE.sets);
+  for (const op of watcher.poll() ?? []) {
+    if (op.op === "reset") sink.reset();
+    else await sink.send(op);
+  }
+  watcher.close();
+}
+
+function isNoOtherThan(endpoint: string): (object: ModelObject) => boolean {
+  return (object) => object.kind !== "Endpoint" || keyOf(object) === endpoint;
+}
+
+/** In words of the topology. */
+function observationOf(
+  outcome: CallOutcome,
+  { packet, needs }: Scenario,
+  from: string,
+): Observation {
+  switch (outcome.kind) {
+    case "refused":
+      return { kind: packet.protocol === "UDP" ? "rejected" : "untouched" };
+    case "closed":
+      return { kind: "rejected" };
+    case "silence":
+      return { kind: "dropped" };
+    case "answered": {
+      const [name, seenAddress = "", seenPort] = outcome.text.split(" ");
+      const workload = WORKLOADS.find((one) => one === name);
+      if (workload === undefined) throw new Error(`a stranger answered: ${outcome.text}`);
+      const isKept = canonicalIp(seenAddress) === from && Number(seenPort) === outcome.ownPort;
+      return {
+        kind: "arrived",
+        address: TOPOLOGY.workloads[workload].addresses[needs.family],
+        port: TOPOLOGY.targetPort,
+        source: isKept ? packet.src : "the proxy",
+      };
+    }
+  }
+}

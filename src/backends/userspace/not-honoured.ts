@@ -1,0 +1,26 @@
+/** So many names stand in a line; the rest is counted. */
+const MAX_NAMED = 5;
+
+/** What can not be honoured, by reason: one line for each, however many things it is about. */
+export class NotHonoured {
+  readonly #subjects = new Map<string, Set<string>>();
+
+  /** @param reason a statement in words; @param subject what it is about: `Service default/web` */
+  add(reason: string, subject: string): void {
+    const subjects = this.#subjects.get(reason);
+    if (subjects === undefined) this.#subjects.set(reason, new Set([subject]));
+    else subjects.add(subject);
+  }
+
+  lines(): readonly string[] {
+    return [...this.#subjects].map(
+      ([reason, subjects]) => `${reason}: ${enumerate([...subjects])}`,
+    );
+  }
+}
+
+function enumerate(names: readonly string[]): string {
+  const named = names.slice(0, MAX_NAMED).join(", ");
+  const others = names.length - MAX_NAMED;
+  return others > 0 ? `${named} and ${others} more` : named;
+}

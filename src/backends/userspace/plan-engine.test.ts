@@ -1,0 +1,311 @@
+import { describe, expect, test } from "vitest";
+import { endpointSchema } from "../../core/model/endpoint.ts";
+import { groupSchema } from "../../core/model/group.ts";
+import { listenerSchema } from "../../core/model/listener.ts";
+import { nodeSchema } from "../../core/model/node.ts";
+import type { ModelObject } from "../../core/model/object.ts";
+import { securityGroupSchema } from "../../core/model/security-group.ts";
+import { serviceSchema } from "../../core/model/service.ts";
+import { formatSocketAddress } from "../../platform/socket-address.ts";
+import type { EngineConfig, ListenerConfig } from "../../proxy/engine-config.ts";
+import { fullStateOf } from "./full-state.fixture.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { type EnginePlan, planEngine } from "./plan-engine.ts";
+
+const FACTS: NodeFacts = {
+  nodeName: "node-a",
+  machineAddresses: new Set(["192.0.2.1", "198.51.100.7", "203.0.113.20", "2001:db8::1"]),
+  nodePortAddresses: "primary",
+};
+
+const NODE = nodeSchema.parse({
+  kind: "Node",
+  name: "node-a",
+  addresses: ["192.0.2.1", "2001:db8::1", "198.51.100.7"],
+});
+
+async function plan(
+  objects: readonly ModelObject[],
+  facts: Partial<NodeFacts> = {},
+): Promise<EnginePlan> {
+  return planEngine(await fullStateOf(objects), { ...FACTS, ...facts });
+}
+
+function service(more: Readonly<Record<string, unknown>>): ModelObject {
+  return serviceSchema.parse({
+    kind: "Service",
+    name: "web",
+    type: "Plain",
+    ports: [{ port: 80, targetPort: 8080 }],
+    ...more,
+  });
+}
+
+function endpoint(name: string, more: Readonly<Record<string, unknown>> = {}): ModelObject {
+  return endpointSchema.parse({
+    kind: "Endpoint",
+    name,
+    group: "web",
+    addresses: ["10.0.0.1", "fd00::1"],
+    node: "node-a",
+    ...more,
+  });
+}
+
+function listener(more: Readonly<Record<string, unknown>> = {}): ModelObject {
+  return listenerSchema.parse({
+    kind: "Listener",
+    name: "front",
+    address: "127.0.0.1",
+    port: 8080,
+    service: "default/web",
+    ...more,
+  });
+}
+
+/** Where each listener listens. */
+function addressesOf({ config }: EnginePlan): readonly string[] {
+  return config.listeners.map(({ address, mode }) => `${formatSocketAddress(address)} ${mode}`);
+}
+
+/** The servers that a listener leads to. */
+function serversOf(config: EngineConfig, { upstream }: ListenerConfig): readonly string[] {
+  const groups = config.upstreams.find(({ key }) => key === upstream)?.groups ?? [];
+  return groups.flatMap(({ group: wanted }) => {
+    const group = config.groups.find(({ key }) => key === wanted);
+    return (group?.servers ?? []).map(({ host, port }) => `${host} ${port}`);
+  });
+}
+
+function reached({ config }: EnginePlan): readonly (readonly string[])[] {
+  return config.listeners.map((one) => serversOf(config, one));
+}
+
+describe("listeners", () => {
+  test("lead to the endpoints of their own family", async () => {
+    const objects = [
+      service({}),
+      endpoint("a"),
+      endpoint("b", { addresses: ["10.0.0.2"] }),
+      listener(),
+      listener({ name: "six", address: "::1" }),
+    ];
+    const planned = await plan(objects);
+    expect(addressesOf(planned)).toEqual(["127.0.0.1:8080 tcp", "[::1]:8080 tcp"]);
+    expect(reached(planned)).toEqual([["10.0.0.1 8080", "10.0.0.2 8080"], ["fd00::1 8080"]]);
+    expect(planned.notHonoured).toEqual([]);
+  });
+
+  test("on a unix path lead to endpoints of either family", async () => {
+    const only6 = endpoint("b", { addresses: ["fd00::2"] });
+    const objects = [service({}), endpoint("a"), only6, listener({ address: "/run/x", port: 0 })];
+    const planned = await plan(objects);
+    expect(addressesOf(planned)).toEqual(["unix:/run/x tcp"]);
+    expect(reached(planned)).toEqual([["10.0.0.1 8080", "fd00::2 8080"]]);
+  });
+
+  test("share the upstream of one port, with its affinity, method, check, weights and hints", async () => {
+    const group = groupSchema.parse({
+      kind: "Group",
+      name: "web",
+      method: "least-connections",
+      healthCheck: { protocol: "tcp", intervalMs: 700 },
+      hints: { host: "a.example" },
+    });
+    const other = { group: "default/other", weight: 3, hints: { path: "/other" } };
+    const objects = [
+      service({ affinitySeconds: 60, groups: [{ group: "default/web" }, other] }),
+      group,
+      endpoint("a", { weight: 7 }),
+      endpoint("b", { group: "other", addresses: ["10.0.0.9"], weight: 0 }),
+      listener(),
+      listener({ name: "again", port: 8081 }),
+    ];
+    const { config } = await plan(objects);
+    expect(config.listeners.map((one) => one.upstream)).toEqual([
+      config.upstreams[0]?.key,
+      config.upstreams[0]?.key,
+    ]);
+    expect(config.upstreams).toMatchObject([
+      {
+        affinitySeconds: 60,
+        groups: [
+          { weight: 1, hints: { host: "a.example", path: "" } },
+          { weight: 3, hints: { host: "", path: "/other" } },
+        ],
+      },
+    ]);
+    expect(config.groups).toMatchObject([
+      {
+        method: "least-connections",
+        healthCheck: { protocol: "tcp", intervalMs: 700 },
+        servers: [{ key: "default/web/a", host: "10.0.0.1", port: 8080, weight: 7 }],
+      },
+      {
+        method: "weighted-round-robin",
+        healthCheck: { protocol: "none" },
+        servers: [{ key: "default/other/b", weight: 0 }],
+      },
+    ]);
+  });
+
+  test("that lead nowhere are open to say so; a UDP port is closed to say so", async () => {
+    const objects = [
+      service({}),
+      listener({ name: "a-service", service: "default/none" }),
+      listener({ name: "b-port", servicePort: "none", port: 8081 }),
+      listener({ name: "c-servers", port: 8082 }),
+      listener({ name: "udp", mode: "udp" }),
+    ];
+    const planned = await plan(objects);
+    expect(addressesOf(planned)).toEqual([
+      "127.0.0.1:8080 tcp",
+      "127.0.0.1:8081 tcp",
+      "127.0.0.1:8082 tcp",
+    ]);
+    expect(reached(planned)).toEqual([[], [], []]);
+  });
+
+  test("are guarded by their security group; one that is missing lets nobody in", async () => {
+    const guard = securityGroupSchema.parse({
+      kind: "SecurityGroup",
+      name: "guard",
+      defaultAccess: "allow",
+    });
+    const objects = [
+      service({}),
+      guard,
+      listener({ securityGroup: "default/guard" }),
+      listener({ name: "missing", port: 8081, securityGroup: "default/none" }),
+      listener({ name: "open", port: 8082 }),
+    ];
+    const { config } = await plan(objects);
+    expect(config.listeners.map(({ access }) => access?.defaultAccess)).toEqual([
+      "allow",
+      "deny",
+      undefined,
+    ]);
+  });
+
+  test.each([
+    [{ tls: { certificates: ["default/cert"] } }, "TLS is not terminated in this version"],
+    [{ mode: "h2" }, "mode h2 is not there in this version"],
+    [{ mode: "dns" }, "mode dns is not there in this version"],
+    [{ address: "192.0.2.99" }, "its address is none of this machine"],
+  ])("that can not be opened are told: %o", async (more, reason) => {
+    const planned = await plan([service({}), endpoint("a"), listener(more)]);
+    expect(planned.config.listeners).toEqual([]);
+    expect(planned.notHonoured).toEqual([`${reason}: Listener default/front`]);
+  });
+});
+
+describe("addresses of services", () => {
+  const everywhere = {
+    type: "LoadBalancer",
+    externalIPs: ["198.51.100.7", "198.51.100.99"],
+    loadBalancerIPs: ["203.0.113.20"],
+    ports: [{ port: 80, targetPort: 8080, nodePort: 30_080 }],
+  };
+
+  test("are those of this machine; the others are told", async () => {
+    const planned = await plan([NODE, service(everywhere), endpoint("a")]);
+    expect(addressesOf(planned)).toEqual([
+      "198.51.100.7:80 tcp",
+      "203.0.113.20:80 tcp",
+      "192.0.2.1:30080 tcp",
+      "[2001:db8::1]:30080 tcp",
+    ]);
+    expect(planned.notHonoured).toEqual([
+      "external IPs that are no addresses of this machine: Service default/web",
+    ]);
+  });
+
+  test.each([
+    ["all", ["192.0.2.1", "[2001:db8::1]", "198.51.100.7"]],
+    ["localhost", ["127.0.0.1", "[::1]"]],
+    [["198.51.100.0/24"], ["198.51.100.7"]],
+  ] as const)("node ports answer where the operator says: %s", async (nodePortAddresses, hosts) => {
+    const nodePort = service({ type: "NodePort", ports: [{ port: 80, nodePort: 30_080 }] });
+    const planned = await plan([NODE, nodePort], { nodePortAddresses });
+    expect(addressesOf(planned)).toEqual(hosts.map((host) => `${host}:30080 tcp`));
+  });
+
+  test("a node that the state does not know has no node ports, which is told", async () => {
+    const planned = await plan([
+      service({ type: "NodePort", ports: [{ port: 80, nodePort: 30_080 }] }),
+    ]);
+    expect(planned.config.listeners).toEqual([]);
+    expect(planned.notHonoured).toEqual([
+      "node ports do not answer: the state has no addresses of node node-a: Service default/web",
+    ]);
+  });
+
+  test("external policy Local leaves the endpoints of this node", async () => {
+    const objects = [
+      NODE,
+      service({ externalIPs: ["198.51.100.7"], externalTrafficPolicy: "Local" }),
+      endpoint("here"),
+      endpoint("there", { addresses: ["10.0.0.2"], node: "node-b" }),
+    ];
+    expect(reached(await plan(objects))).toEqual([["10.0.0.1 8080"]]);
+  });
+
+  test("source ranges guard load-balancer addresses only, and let the node's own calls in", async () => {
+    const ranges = { sourceRanges: ["192.0.2.0/24", "fd00::/8"] };
+    const { config } = await plan([NODE, service({ ...everywhere, ...ranges })]);
+    const guarded = config.listeners.filter(({ access }) => access !== undefined);
+    expect(guarded.map(({ key }) => key)).toEqual([
+      "load-balancer-ip default/web:80/TCP 203.0.113.20",
+    ]);
+    expect(guarded[0]?.access).toMatchObject({
+      defaultAccess: "deny",
+      rules: [
+        { network: "192.0.2.0/24", protocol: "TCP", access: "allow" },
+        { network: "203.0.113.20", protocol: "TCP", access: "allow" },
+      ],
+    });
+  });
+
+  test("what a proxy can not do is told, a line for each reason", async () => {
+    const clusterIPs = Array.from({ length: 7 }, (_, index) =>
+      service({ name: `s${index}`, type: "ClusterIP", clusterIPs: [`10.96.0.${index + 1}`] }),
+    );
+    const sctp = service({
+      externalIPs: ["198.51.100.7"],
+      edgeIPs: [{ address: "10.30.0.1" }],
+      ports: [{ port: 80, protocol: "SCTP" }],
+    });
+    const planned = await plan([NODE, ...clusterIPs, sctp]);
+    expect(planned.config.listeners).toEqual([]);
+    const [first, ...others] = planned.notHonoured;
+    expect(first).toMatch(/^cluster IPs are not led .*: (Service default\/s\d, ){4}.* and 2 more$/);
+    expect(others).toEqual([
+      "edge addresses need the edge backend: Service default/web",
+      "SCTP is not proxied: Service default/web",
+    ]);
+  });
+
+  test("UDP beside TCP on one port; of two that want the same, the service wins over a listener", async () => {
+    const ports = [
+      { name: "tcp", port: 80 },
+      { name: "udp", port: 80, protocol: "UDP" },
+    ];
+    const objects = [
+      NODE,
+      service({ externalIPs: ["198.51.100.7"], ports }),
+      endpoint("a", {
+        ports: [
+          { name: "tcp", port: 1 },
+          { name: "udp", port: 2 },
+        ],
+      }),
+      listener({ address: "198.51.100.7", port: 80, servicePort: "tcp" }),
+    ];
+    const planned = await plan(objects);
+    expect(addressesOf(planned)).toEqual(["198.51.100.7:80 tcp", "198.51.100.7:80 udp"]);
+    expect(reached(planned)).toEqual([["10.0.0.1 1"], ["10.0.0.1 2"]]);
+    expect(planned.notHonoured).toEqual([
+      "198.51.100.7:80 is taken by external-ip default/web:80/TCP 198.51.100.7: listener default/front",
+    ]);
+  });
+});

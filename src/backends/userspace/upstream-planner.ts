@@ -1,0 +1,88 @@
+import type { Family } from "../../core/model/address.ts";
+import { type Group, groupSchema, NO_HINTS, type RouteHints } from "../../core/model/group.ts";
+import { keyOf } from "../../core/model/object.ts";
+import { type GroupRef, groupsOf, type ServicePort } from "../../core/model/service.ts";
+import type { ServiceEndpoints } from "../../core/sinks/fullstate.ts";
+import { addressIn } from "../../core/view/candidates.ts";
+import type { NodeEndpoint } from "../../core/view/ops.ts";
+import type {
+  GroupConfig,
+  ServerConfig,
+  UpstreamConfig,
+  UpstreamGroupConfig,
+} from "../../proxy/engine-config.ts";
+
+/** The families that a server may be called in, the first that it has an address of. */
+export type Families = readonly Family[];
+
+/** How a group balances that is no object of its own. */
+const IMPLICIT_GROUP: Group = groupSchema.parse({ kind: "Group", name: "implicit" });
+
+/** For a listener that leads nowhere: who calls it is told that nobody answers. */
+const NOBODY: UpstreamConfig = { key: "nobody", groups: [], affinitySeconds: 0 };
+
+/** Collects the upstreams that listeners ask for, each once, with their groups. */
+export class UpstreamPlanner {
+  readonly #groupObjects: ReadonlyMap<string, Group>;
+  readonly #upstreams = new Map<string, UpstreamConfig>();
+  readonly #groups: GroupConfig[] = [];
+
+  constructor(groupObjects: ReadonlyMap<string, Group>) {
+    this.#groupObjects = groupObjects;
+  }
+
+  get upstreams(): readonly UpstreamConfig[] {
+    return [...this.#upstreams.values()];
+  }
+
+  get groups(): readonly GroupConfig[] {
+    return this.#groups;
+  }
+
+  /** Key of an upstream without servers. */
+  nobody(): string {
+    this.#upstreams.set(NOBODY.key, NOBODY);
+    return NOBODY.key;
+  }
+
+  /** Key of the upstream of a service's port: its endpoints by the external traffic policy. */
+  forPort(item: ServiceEndpoints, port: ServicePort, families: Families): string {
+    const { key: service, service: model } = item.service;
+    const list = model.externalTrafficPolicy === "Local" ? "localFor" : "clusterFor";
+    const scope = list === "localFor" ? "local" : "cluster";
+    const key = `${service}:${port.port}/${port.protocol}/${scope}/${families.join("+")}`;
+    if (this.#upstreams.has(key)) return key;
+    const groups = groupsOf(model).map((ref): UpstreamGroupConfig => {
+      const group = `${key} ${ref.group}`;
+      const servers = item.endpoints
+        .filter((endpoint) => endpoint.group === ref.group)
+        .flatMap((endpoint) => serverOf(endpoint, port, { list, families }) ?? []);
+      const { method, healthCheck } = this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
+      this.#groups.push({ key: group, method, healthCheck, servers });
+      return { group, weight: ref.weight, hints: this.#hintsOf(ref) };
+    });
+    const { affinitySeconds } = model;
+    this.#upstreams.set(key, { key, groups, affinitySeconds });
+    return key;
+  }
+
+  /** The hints of the attachment win over the group's own. */
+  #hintsOf({ group, hints }: GroupRef): RouteHints {
+    const saysNothing = hints.host === "" && hints.path === "" && hints.port === 0;
+    return saysNothing ? (this.#groupObjects.get(group)?.hints ?? NO_HINTS) : hints;
+  }
+}
+
+/** The endpoint as a server of the port; undefined where it is not to be used for it. */
+function serverOf(
+  { endpoint, ports }: NodeEndpoint,
+  port: ServicePort,
+  choice: { readonly list: "clusterFor" | "localFor"; readonly families: Families },
+): ServerConfig | undefined {
+  const use = ports.find(({ name }) => name === port.name);
+  const family = choice.families.find((one) => use?.[choice.list].includes(one));
+  if (use === undefined || family === undefined) return undefined;
+  const host = addressIn(endpoint, family);
+  if (host === undefined) return undefined;
+  return { key: keyOf(endpoint), host, port: use.target, weight: endpoint.weight };
+}

@@ -1,0 +1,136 @@
+import { CoreError } from "../core/errors.ts";
+import type { HostPort } from "../core/model/address.ts";
+import { canonicalIp, familyOf, formatHostPort, parseHostPort } from "../core/model/address.ts";
+import { type Endpoint, endpointSchema } from "../core/model/endpoint.ts";
+import { groupSchema } from "../core/model/group.ts";
+import { type ListenerMode, listenerSchema } from "../core/model/listener.ts";
+import type { ModelObject } from "../core/model/object.ts";
+import { serviceSchema } from "../core/model/service.ts";
+import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
+import type { ValuesOf } from "../core/options/option-spec.ts";
+import type { LB_OPTIONS } from "./lb-options.ts";
+
+export type LbValues = ValuesOf<typeof LB_OPTIONS>;
+
+/** What everything of the load balancer is called. */
+const NAME = "lb";
+
+/**
+ * The state that `lb` runs with: one service with its listener, its group and its servers.
+ * @throws CoreError ERR_USAGE with all problems
+ */
+export function lbObjects(values: LbValues): readonly ModelObject[] {
+  const problems: string[] = [];
+  const at = listenerPlace(values.listen, problems);
+  const servers = parseServers(values, problems);
+  checkOptions(values, problems);
+  if (at !== undefined) checkFamilies(at.address, servers, problems);
+  if (at === undefined || problems.length > 0) {
+    throw new CoreError("ERR_USAGE", problems.join("\n"));
+  }
+  const mode: ListenerMode = values.socks5 ? "socks5" : values.protocol;
+  return [
+    serviceSchema.parse({
+      kind: "Service",
+      name: NAME,
+      type: "Plain",
+      // Only the listener leads to it: the number is told to people.
+      ports: [{ port: at.port || 1, protocol: mode === "udp" ? "UDP" : "TCP" }],
+    }),
+    groupSchema.parse({
+      kind: "Group",
+      name: NAME,
+      method: values.method,
+      healthCheck: { protocol: values.healthCheck ?? (mode === "udp" ? "none" : "tcp") },
+    }),
+    listenerSchema.parse({
+      kind: "Listener",
+      name: NAME,
+      ...at,
+      service: `default/${NAME}`,
+      mode,
+      allowOthers: values.allowOthers,
+    }),
+    ...servers.map(endpointOf),
+  ];
+}
+
+interface Place {
+  /** An IP address or a path. */
+  readonly address: string;
+  /** 0 for a path. */
+  readonly port: number;
+}
+
+function listenerPlace(listen: ListenAddress | undefined, problems: string[]): Place | undefined {
+  if (listen === undefined) {
+    problems.push("--listen: missing; expected HOST:PORT, PORT or unix:PATH");
+    return undefined;
+  }
+  if (listen.kind === "unix") {
+    if (listen.path.startsWith("/")) return { address: listen.path, port: 0 };
+    problems.push(
+      `--listen: "unix:${listen.path}" is not valid; expected a path that begins with /`,
+    );
+    return undefined;
+  }
+  const address = canonicalIp(listen.host);
+  if (address !== undefined && listen.port !== 0) return { address, port: listen.port };
+  const text = formatListenAddress(listen);
+  problems.push(
+    `--listen: "${text}" is not valid; expected an IP address and a port from 1 to 65535`,
+  );
+  return undefined;
+}
+
+function parseServers(values: LbValues, problems: string[]): readonly HostPort[] {
+  const texts = values.servers.flatMap((part) => part.split(","));
+  const servers = new Map<string, HostPort>();
+  for (const text of texts) {
+    const server = parseHostPort(text.trim());
+    if (server === undefined) {
+      problems.push(`--servers: "${text}" is not valid; expected HOST:PORT[,HOST:PORT]`);
+    } else if (servers.has(nameOf(server))) {
+      problems.push(`--servers: "${text}" is given twice; expected each server once`);
+    } else servers.set(nameOf(server), server);
+  }
+  if (texts.length === 0 && !(values.socks5 && values.allowOthers)) {
+    problems.push("--servers: missing; expected HOST:PORT[,HOST:PORT]");
+  }
+  return [...servers.values()];
+}
+
+function checkOptions({ socks5, allowOthers, protocol }: LbValues, problems: string[]): void {
+  if (allowOthers && !socks5) problems.push("--allow-others: expected --socks5 with it");
+  if (socks5 && protocol !== "tcp") {
+    problems.push(`--protocol: "${protocol}" is not valid with --socks5; expected tcp`);
+  }
+}
+
+/** Servers are called in the family that their client came by, as everywhere. */
+function checkFamilies(address: string, servers: readonly HostPort[], problems: string[]): void {
+  if (address.startsWith("/")) return;
+  const family = familyOf(address);
+  for (const { host, port } of servers) {
+    const ip = canonicalIp(host);
+    if (ip === undefined || familyOf(ip) === family) continue;
+    problems.push(
+      `--servers: "${formatHostPort(host, port)}" is not valid with --listen on ${address}; expected servers of the same IP version, or host names`,
+    );
+  }
+}
+
+function endpointOf(server: HostPort): Endpoint {
+  const ip = canonicalIp(server.host);
+  return endpointSchema.parse({
+    kind: "Endpoint",
+    name: nameOf(server),
+    group: NAME,
+    ...(ip === undefined ? { hostName: server.host } : { addresses: [ip] }),
+    ports: [{ port: server.port }],
+  });
+}
+
+function nameOf({ host, port }: HostPort): string {
+  return formatHostPort(host, port);
+}

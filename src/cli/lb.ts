@@ -1,0 +1,54 @@
+import { USERSPACE_OPTIONS } from "../backends/userspace/options.ts";
+import { resolveConfig } from "../daemon/config.ts";
+import { INSTANCE_OPTIONS, LOG_OPTIONS } from "../daemon/options.ts";
+import type { CommandInput, CommandSpec } from "./command-spec.ts";
+import { resolveFlags } from "./flags.ts";
+import { lbObjects } from "./lb-objects.ts";
+import { LB_OPTIONS } from "./lb-options.ts";
+import { runDaemon } from "./run-daemon.ts";
+
+const { metricsListen, healthListen, dryRun } = INSTANCE_OPTIONS;
+const { nodeportAddresses: _, ...ENGINE_OPTIONS } = USERSPACE_OPTIONS;
+
+/** A preset of the daemon: the command line is the source, the userspace proxy the backend. */
+export const LB: CommandSpec = {
+  name: "lb",
+  summary: "balance connections to servers, in one line",
+  description:
+    "Needs no root. SIGTERM ends it: no new connections, and the open ones may go on for the time that --drain-timeout says.",
+  arguments: [],
+  optionGroups: [
+    { title: "Load balancer", specs: LB_OPTIONS },
+    { title: "Proxy", specs: ENGINE_OPTIONS },
+    { title: "This instance", specs: { metricsListen, healthListen, dryRun } },
+    { title: "Logs", specs: LOG_OPTIONS },
+  ],
+  examples: [
+    {
+      help: "two servers behind port 8080 of all addresses",
+      command: "lb --listen 0.0.0.0:8080 --servers 10.0.0.1:80,10.0.0.2:80",
+    },
+    {
+      help: "HTTP requests one by one, to the server with the fewest",
+      command:
+        "lb --listen 8080 --servers 10.0.0.1:80,10.0.0.2:80 --protocol http --method least-connections",
+    },
+    {
+      help: "a SOCKS5 proxy for this machine",
+      command: "lb --listen 1080 --socks5 --allow-others",
+    },
+  ],
+  run: balance,
+};
+
+async function balance(input: CommandInput): Promise<number> {
+  const { flags, context } = input;
+  const objects = lbObjects(resolveFlags(LB_OPTIONS, input));
+  const config = await resolveConfig({
+    flags: { ...flags, to: ["userspace"] },
+    environment: context.environment,
+    hostName: context.hostName,
+    sources: [{ kind: "given", owner: "lb", objects }],
+  });
+  return runDaemon(config, context);
+}
