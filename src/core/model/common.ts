@@ -16,7 +16,8 @@ export type Protocol = "TCP" | "UDP" | "SCTP";
 export const PROTOCOLS: readonly Protocol[] = ["TCP", "UDP", "SCTP"];
 
 export const NO_STRINGS: StringMap = Object.freeze({});
-export const EMPTY: readonly never[] = Object.freeze([]);
+/** Not frozen: to the engine a frozen array is of another kind, and all who read it pay for that. */
+export const EMPTY: readonly never[] = [];
 
 export const nameSchema: z.ZodType<string> = z
   .string()

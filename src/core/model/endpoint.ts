@@ -23,7 +23,7 @@ export interface TopologyHints {
   readonly nodes: readonly string[];
 }
 
-export const NO_TOPOLOGY: TopologyHints = Object.freeze({ zones: EMPTY, nodes: EMPTY });
+export const NO_TOPOLOGY: TopologyHints = { zones: EMPTY, nodes: EMPTY };
 
 /** Stands between the name of an endpoint and its group where both are told; in no name. */
 export const GROUP_MARK = "@@";

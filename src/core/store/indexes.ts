@@ -190,12 +190,19 @@ function withManyChanges(present: GroupState, changes: readonly ObjectChange[]):
   for (const { key, after } of changes) {
     put(members, key, after?.kind === "Endpoint" ? after : undefined);
   }
-  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
-  return {
-    ...present,
-    endpoints: sorted.map(([, endpoint]) => endpoint),
-    endpointKeys: sorted.map(([key]) => key),
-  };
+  const endpointKeys = ascending([...members.keys()]);
+  const endpoints: Endpoint[] = [];
+  for (const key of endpointKeys) {
+    const endpoint = members.get(key);
+    if (endpoint !== undefined) endpoints.push(endpoint);
+  }
+  return { ...present, endpoints, endpointKeys };
+}
+
+/** Most lists come in order: then one pass is enough. */
+function ascending(keys: string[]): string[] {
+  const isSorted = keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key);
+  return isSorted ? keys : keys.sort();
 }
 
 /** The first place whose key is not below `key`. */

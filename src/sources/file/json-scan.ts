@@ -9,6 +9,8 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
+/** The bit that makes the bracket of an object of that of a list. */
+const LIST_TO_OBJECT = 0x20;
 
 /** What the scanning functions return where the text is not JSON; `JSON.parse` then says why. */
 const MALFORMED = -1;
@@ -159,8 +161,9 @@ function skipNested(bytes: Uint8Array, start: number): number {
       continue;
     }
     at++;
-    if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
-    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at;
+    const bracket = (byte ?? 0) | LIST_TO_OBJECT;
+    if (bracket === OPEN_OBJECT) depth++;
+    else if (bracket === CLOSE_OBJECT && --depth === 0) return at;
   }
   return MALFORMED;
 }

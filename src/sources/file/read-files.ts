@@ -28,10 +28,17 @@ export async function listFiles(path: string): Promise<readonly FileVersion[]> {
     if (!stats.isDirectory()) return [await versionOf(path)];
     const entries = await readdir(path, { withFileTypes: true });
     const names = entries.filter(isStateFile).map((entry) => entry.name);
-    return await Promise.all(names.sort().map((name) => versionOf(join(path, name))));
+    const versions = names.sort().map((name) => versionOf(join(path, name)).catch(unlessGone));
+    return (await Promise.all(versions)).filter((version) => version !== undefined);
   } catch (cause) {
     throw unreadable(path, cause);
   }
+}
+
+/** What went between the two looks is no longer of the folder; a link that leads nowhere is neither. */
+function unlessGone(cause: unknown): undefined {
+  const isGone = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+  if (!isGone) throw cause;
 }
 
 function isStateFile(entry: Dirent): boolean {
