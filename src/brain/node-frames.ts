@@ -9,7 +9,7 @@ export type EndpointOp = Extract<SetOp, { set: "endpoints" }>;
  * Makes the messages of a change for a client that knows our fields, one at each step: what is not
  * sent yet costs only the operations.
  */
-export function* nodeFrames(ops: readonly Op[], encoder: FrameEncoder): Generator<void> {
+export function* nodeFrames(ops: Iterable<Op>, encoder: FrameEncoder): Generator<void> {
   for (const op of ops) {
     makeFrame(op, encoder);
     yield;

@@ -72,8 +72,7 @@ function openNodeWatch({ store, encoder }: WatchContext, request: WatchRequestMe
     const sets = request.sets.flatMap((id) => furtherSetOf(id) ?? []);
     const watcher = new NodeWatcher(store, nodeName, sets);
     return {
-      // A copy has no room left to grow in, which a client that stops reading would hold.
-      next: async (signal) => nodeFrames((await watcher.next(signal)).slice(), encoder),
+      next: async (signal) => nodeFrames(await watcher.nextLazily(signal), encoder),
       close: () => watcher.close(),
     };
   }

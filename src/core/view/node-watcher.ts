@@ -3,8 +3,8 @@ import type { ModelObject } from "../model/object.ts";
 import type { GlobalStore, NodeCursor } from "../store/global-store.ts";
 import type { Befores } from "../store/history.ts";
 import type { GlobalState, ServiceState } from "../store/state.ts";
-import { OpBatch } from "./op-batch.ts";
-import { type Op, RESET, type SetName } from "./ops.ts";
+import { OpBatch, SET_ORDER } from "./op-batch.ts";
+import { type Op, RESET, type SetName, SYNC } from "./ops.ts";
 import { otherSetOp } from "./other-sets.ts";
 import type { NodePlace } from "./select.ts";
 import {
@@ -12,6 +12,7 @@ import {
   type ServiceView,
   sameNodeEndpoint,
   sameNodeService,
+  serviceOp,
   viewService,
 } from "./service-plan.ts";
 
@@ -41,6 +42,15 @@ export class NodeWatcher {
    * first comes for an empty state too, once every source is synced.
    */
   poll(): readonly Op[] | undefined {
+    const ops = this.pollLazily();
+    return ops && Array.from(ops);
+  }
+
+  /**
+   * The same, to be gone through once. A whole state is worked out only as it is read, from the state
+   * as it was at the call: a slow reader holds no list of it.
+   */
+  pollLazily(): Iterable<Op> | undefined {
     const from = this.#place;
     if (from === undefined && !this.#store.isSynced()) return undefined;
     const state = this.#store.state();
@@ -62,8 +72,13 @@ export class NodeWatcher {
 
   /** @throws CoreError ERR_ABORTED when the signal ends the wait */
   async next(signal?: AbortSignal): Promise<readonly Op[]> {
+    return Array.from(await this.nextLazily(signal));
+  }
+
+  /** @throws CoreError ERR_ABORTED when the signal ends the wait */
+  async nextLazily(signal?: AbortSignal): Promise<Iterable<Op>> {
     for (;;) {
-      const ops = this.poll();
+      const ops = this.pollLazily();
       if (ops !== undefined) return ops;
       await this.#store.changed(signal);
     }
@@ -74,17 +89,14 @@ export class NodeWatcher {
     this.#cursor.others.close();
   }
 
-  #whole(state: GlobalState, place: NodePlace): readonly Op[] {
+  #whole(state: GlobalState, place: NodePlace): Iterable<Op> {
     const batch = new OpBatch();
-    for (const service of byEndpointPath(state.services.values())) {
-      addDiff(batch, undefined, viewService(service, place));
-    }
     const { listeners, nodes, securityGroups, certificates } = state;
     for (const table of [listeners, nodes, securityGroups, certificates]) {
       for (const object of table.values()) this.#addOther(batch, undefined, object);
     }
     for (const { group } of state.groups.values()) this.#addOther(batch, undefined, group);
-    return batch.ops([RESET]);
+    return wholeOps(batch, [...state.services.values()], place);
   }
 
   #addOther(batch: OpBatch, before: ModelObject | undefined, after: ModelObject | undefined): void {
@@ -97,9 +109,32 @@ export class NodeWatcher {
   }
 }
 
-/** In the order of their endpoints' paths, so that these need not be sorted one by one. */
-function byEndpointPath(services: Iterable<ServiceState>): ServiceState[] {
-  return Array.from(services, (state) => ({ state, path: `${state.key}/` }))
+/** @param others the operations of all other sets */
+function* wholeOps(
+  others: OpBatch,
+  services: readonly ServiceState[],
+  place: NodePlace,
+): Generator<Op> {
+  yield RESET;
+  for (const set of SET_ORDER) {
+    if (set === "services") {
+      for (const service of sortedBy(services, ({ key }) => key)) yield serviceOp(service);
+    } else if (set === "endpoints") {
+      // By what their endpoints' paths begin with: then these come in order without being sorted.
+      for (const service of sortedBy(services, ({ key }) => `${key}/`)) {
+        yield* viewService(service, place).endpoints;
+      }
+    } else yield* others.sets(set);
+  }
+  yield SYNC;
+}
+
+function sortedBy(
+  services: readonly ServiceState[],
+  pathOf: (state: ServiceState) => string,
+): readonly ServiceState[] {
+  return services
+    .map((state) => ({ state, path: pathOf(state) }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map(({ state }) => state);
 }

@@ -1,7 +1,7 @@
 import { type DeleteOp, type Op, type SetName, type SetOp, SYNC } from "./ops.ts";
 
 /** What is needed by others comes first; deletes go the other way. */
-const SET_ORDER: readonly SetName[] = [
+export const SET_ORDER: readonly SetName[] = [
   "certificates",
   "security-groups",
   "nodes",
@@ -31,12 +31,15 @@ export class OpBatch {
     return this.#sets.size === 0 && this.#deletes.size === 0;
   }
 
-  /** The whole change, ending with `sync`; `begin` is where it starts. */
-  ops(begin: readonly Op[] = []): readonly Op[] {
-    const ops = [...begin];
-    for (const set of SET_ORDER) {
-      for (const op of sorted(this.#sets.get(set), 1)) ops.push(op);
-    }
+  /** The operations that set what is in `set`. */
+  sets(set: SetName): readonly SetOp[] {
+    return sorted(this.#sets.get(set), 1);
+  }
+
+  /** The whole change, ending with `sync`. */
+  ops(): readonly Op[] {
+    const ops: Op[] = [];
+    for (const set of SET_ORDER) for (const op of this.sets(set)) ops.push(op);
     for (const set of SET_ORDER.toReversed()) {
       for (const op of sorted(this.#deletes.get(set), -1)) ops.push(op);
     }

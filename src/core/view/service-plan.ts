@@ -62,7 +62,7 @@ const FAMILY_LISTS: Readonly<Record<string, readonly Family[]>> = {
  * node costs only a look at each endpoint, and nodes that see the same share the same objects.
  */
 class ServicePlan {
-  readonly #service: ServiceOp;
+  readonly service: ServiceOp;
   readonly #endpoints: readonly Endpoint[];
   /** The paths of the endpoints, ascending. */
   readonly #paths: readonly string[];
@@ -89,7 +89,7 @@ class ServicePlan {
     this.#onlyGroup = state.groups.length === 1 ? state.groups[0]?.ref.group : undefined;
     this.#lanes = lanesOf(service, this.#endpoints);
     const value = { key, service, usable: usableFamilies(service, this.#lanes) };
-    this.#service = { op: "set", set: "services", path: key, value };
+    this.service = { op: "set", set: "services", path: key, value };
   }
 
   viewFor(place: NodePlace): ServiceView {
@@ -109,7 +109,7 @@ class ServicePlan {
       }
       if (isUsed) endpoints.push(this.#endpointOp(endpoint, at, uses, place));
     });
-    return { service: this.#service, endpoints };
+    return { service: this.service, endpoints };
   }
 
   #useOf(endpoint: Endpoint, lane: LaneOnNode, place: NodePlace): string {
@@ -124,7 +124,7 @@ class ServicePlan {
     const local = isLocal(endpoint, place);
     const shared = this.#remoteOps[at];
     if (!local && shared !== undefined && this.#remoteUses[at] === uses) return shared;
-    const service = this.#service.path;
+    const service = this.service.path;
     const path = this.#paths[at] ?? "";
     const ports = this.#sharedPorts(at, uses);
     const value: NodeEndpoint = {
@@ -145,7 +145,7 @@ class ServicePlan {
 
   #portsOf(at: number, uses: Uses): readonly NodeEndpointPort[] {
     const ports: NodeEndpointPort[] = [];
-    this.#service.value.service.ports.forEach(({ name }, portIndex) => {
+    this.service.value.service.ports.forEach(({ name }, portIndex) => {
       let target = 0;
       let clusterFor = "";
       let localFor = "";
@@ -178,12 +178,20 @@ const plans = new WeakMap<ServiceState, ServicePlan>();
 
 /** The view of one service on one node. */
 export function viewService(state: ServiceState, place: NodePlace): ServiceView {
-  let plan = plans.get(state);
-  if (plan === undefined) {
-    plan = new ServicePlan(state);
-    plans.set(state, plan);
-  }
-  return plan.viewFor(place);
+  return planOf(state).viewFor(place);
+}
+
+/** What every node is sent of the service itself. */
+export function serviceOp(state: ServiceState): ServiceOp {
+  return planOf(state).service;
+}
+
+function planOf(state: ServiceState): ServicePlan {
+  const known = plans.get(state);
+  if (known !== undefined) return known;
+  const plan = new ServicePlan(state);
+  plans.set(state, plan);
+  return plan;
 }
 
 /** Whether two nodes' endpoints say the same. */
