@@ -1,3 +1,5 @@
+import { BALANCING_METHODS } from "../core/model/group.ts";
+
 /** What `lb` balances, and how. */
 export const LB_OPTIONS = {
   listen: { kind: "address", help: "where clients call" },
@@ -8,14 +10,8 @@ export const LB_OPTIONS = {
   },
   method: {
     kind: "enum",
-    values: [
-      "random",
-      "round-robin",
-      "weighted-round-robin",
-      "least-connections",
-      "source-hash",
-      "least-latency",
-    ],
+    // Its type has to be said where declarations are made file by file.
+    values: BALANCING_METHODS as typeof BALANCING_METHODS,
     default: "weighted-round-robin",
     help: "how a server is chosen",
   },

@@ -18,6 +18,8 @@ export interface GroupConfig {
   readonly key: string;
   readonly method: BalancingMethod;
   readonly healthCheck: HealthCheck;
+  /** How long a server that came up takes to get its full share; 0: at once. */
+  readonly slowStartMs: number;
   readonly servers: readonly ServerConfig[];
 }
 
@@ -35,6 +37,46 @@ export interface UpstreamConfig {
   readonly affinitySeconds: number;
 }
 
+/** A certificate with its chain and key, as PEM text. */
+export interface CertificateConfig {
+  readonly key: string;
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+export interface TlsConfig {
+  /** Keys of certificates; the first is for clients that name no host. */
+  readonly certificates: readonly string[];
+  /** PEM text of the authorities whose clients are let in; empty: clients need no certificate. */
+  readonly clientCaPem: string;
+}
+
+export interface UserConfig {
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface DnsConfig {
+  /** Lower-case name to its addresses. */
+  readonly hosts: ReadonlyMap<string, readonly string[]>;
+  /** Where names that are not ours are asked for. */
+  readonly forwardTo: readonly SocketAddress[];
+}
+
+/** Clients that are sent to another upstream than all others. */
+export interface UpstreamException {
+  readonly networks: readonly string[];
+  readonly upstream: string;
+}
+
+/** A service's address whose connections the kernel redirects to the listener. */
+export interface RedirectedAddress {
+  readonly address: SocketAddress;
+  readonly upstream: string;
+  readonly exceptions: readonly UpstreamException[];
+  readonly access: SecurityGroup | undefined;
+}
+
 export interface ListenerConfig {
   readonly key: string;
   readonly address: SocketAddress;
@@ -48,9 +90,45 @@ export interface ListenerConfig {
   readonly connectTimeoutMs: number;
   readonly inBufferBytes: number;
   readonly outBufferBytes: number;
-  /** SOCKS5: whether targets outside the upstream are served too. */
+  /** SOCKS5 and DNS: whether targets outside the upstream are served too. */
   readonly allowOthers: boolean;
+  /** Undefined: plain. */
+  readonly tls: TlsConfig | undefined;
+  /** Names of groups of loops; empty: all loops. */
+  readonly acceptLoops: string;
+  readonly workLoops: string;
+  /** HTTP: networks whose word is taken for who their client is. */
+  readonly trustedHops: readonly string[];
+  /** SOCKS5: one of them a client must be; empty: nobody is asked. */
+  readonly users: readonly UserConfig[];
+  /** For mode `dns`. */
+  readonly dns: DnsConfig | undefined;
+  readonly exceptions: readonly UpstreamException[];
+  /** Not empty: calls go by the address that they were made to, and to nobody where it is not among these. */
+  readonly redirected: readonly RedirectedAddress[];
 }
+
+/** What most listeners do not use. */
+export const PLAIN_LISTENER: Pick<
+  ListenerConfig,
+  | "tls"
+  | "acceptLoops"
+  | "workLoops"
+  | "trustedHops"
+  | "users"
+  | "dns"
+  | "exceptions"
+  | "redirected"
+> = {
+  tls: undefined,
+  acceptLoops: "",
+  workLoops: "",
+  trustedHops: [],
+  users: [],
+  dns: undefined,
+  exceptions: [],
+  redirected: [],
+};
 
 /**
  * All that an engine shall do, as plain data that can be sent to a loop. The engine compares it with
@@ -61,4 +139,12 @@ export interface EngineConfig {
   readonly listeners: readonly ListenerConfig[];
   readonly upstreams: readonly UpstreamConfig[];
   readonly groups: readonly GroupConfig[];
+  readonly certificates: readonly CertificateConfig[];
 }
+
+export const EMPTY_ENGINE_CONFIG: EngineConfig = {
+  listeners: [],
+  upstreams: [],
+  groups: [],
+  certificates: [],
+};

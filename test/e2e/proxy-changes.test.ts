@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EngineConfig } from "../../src/proxy/engine-config.ts";
+import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";
 import { configOf, groupOf, listenerOf, serverOf, TCP_CHECK } from "./proxy-config.ts";
 import { ask, dial, echo, greeter, readAll, startServer, TestEngine } from "./proxy-fixture.ts";
@@ -96,7 +96,7 @@ describe("changes while running", requires("linux"), () => {
     const listening = proxy.port();
     const client = await dial(listening);
     await proxy.until(({ groups }) => groups[0]?.connections === 1);
-    await proxy.engine.apply({ listeners: [], upstreams: [], groups: [] });
+    await proxy.engine.apply(EMPTY_ENGINE_CONFIG);
     client.end("still here");
     expect((await readAll(client)).toString()).toBe("still here");
     await expect(dial(listening)).rejects.toThrow("ECONNREFUSED");

@@ -1,10 +1,12 @@
 import { type HealthCheck, NO_HINTS } from "../../src/core/model/group.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
-import type {
-  EngineConfig,
-  GroupConfig,
-  ListenerConfig,
-  ServerConfig,
+import {
+  EMPTY_ENGINE_CONFIG,
+  type EngineConfig,
+  type GroupConfig,
+  type ListenerConfig,
+  PLAIN_LISTENER,
+  type ServerConfig,
 } from "../../src/proxy/engine-config.ts";
 
 export const LOCAL = "127.0.0.1";
@@ -36,6 +38,7 @@ export function listenerOf(changes: Partial<ListenerConfig> = {}): ListenerConfi
     inBufferBytes: 16_384,
     outBufferBytes: 16_384,
     allowOthers: false,
+    ...PLAIN_LISTENER,
     ...changes,
   };
 }
@@ -48,7 +51,14 @@ export function groupOf(
   servers: readonly ServerConfig[],
   changes: Partial<GroupConfig> = {},
 ): GroupConfig {
-  return { key: "web", method: "round-robin", healthCheck: NO_CHECK, servers, ...changes };
+  return {
+    key: "web",
+    method: "round-robin",
+    healthCheck: NO_CHECK,
+    slowStartMs: 0,
+    servers,
+    ...changes,
+  };
 }
 
 /** One listener before one group of servers. */
@@ -61,6 +71,7 @@ export function configOf(
   } = {},
 ): EngineConfig {
   return {
+    ...EMPTY_ENGINE_CONFIG,
     listeners: [listenerOf(changes.listener)],
     upstreams: [
       {

@@ -9,6 +9,7 @@ import {
 } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { NO_HINTS } from "../../src/core/model/group.ts";
+import { EMPTY_ENGINE_CONFIG } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";
 import { configOf, groupOf, LOCAL, listenerOf, serverOf } from "./proxy-config.ts";
 import { ask, dial, readAll, startServer, TestEngine } from "./proxy-fixture.ts";
@@ -184,6 +185,7 @@ describe("HTTP/1.1", requires("linux"), () => {
     const proxy = await TestEngine.start();
     const hints = { ...NO_HINTS, host: "*", path: "/api" };
     await proxy.engine.apply({
+      ...EMPTY_ENGINE_CONFIG,
       listeners: [listenerOf({ mode: "http" })],
       upstreams: [
         {

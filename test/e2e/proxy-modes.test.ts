@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { NO_HINTS } from "../../src/core/model/group.ts";
 import { unixAddress } from "../../src/platform/socket-address.ts";
-import type { EngineConfig } from "../../src/proxy/engine-config.ts";
+import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";
 import { configOf, groupOf, LOCAL, listenerOf, serverOf } from "./proxy-config.ts";
 import { ask, dial, echo, greeter, readAll, startServer, TestEngine } from "./proxy-fixture.ts";
@@ -28,6 +28,7 @@ async function hintedConfig(): Promise<EngineConfig> {
   const first = await startServer(greeter("a"));
   const other = await startServer(greeter("other"));
   return {
+    ...EMPTY_ENGINE_CONFIG,
     listeners: [listenerOf()],
     upstreams: [
       {

@@ -100,6 +100,7 @@ export function sampleGroup(fields: Partial<Group> & { readonly name: string }):
       http: { method: "GET", path: "/", host: "", status: ["2xx"] },
       dnsName: "",
     },
+    slowStartMs: 0,
     hints: NO_HINTS,
     ...fields,
   };
@@ -127,6 +128,10 @@ export function sampleListener(
     acceptLoops: "",
     workLoops: "",
     allowOthers: false,
+    usersFile: "",
+    trustedHops: EMPTY,
+    hostsFile: "",
+    forwardTo: EMPTY,
     node: "",
     ...fields,
   };

@@ -1,5 +1,6 @@
 import { FAMILIES } from "../../core/model/address.ts";
 import { PROTOCOLS } from "../../core/model/common.ts";
+import { BALANCING_METHODS } from "../../core/model/group.ts";
 import { ADDRESS_TYPES } from "../../core/route/verdict.ts";
 import { FURTHER_SETS } from "../../core/sinks/decoder.ts";
 import type { BackendDefinition } from "../backend.ts";
@@ -18,14 +19,7 @@ export const PRINT: BackendDefinition<typeof PRINT_OPTIONS> = {
     internalLocal: true,
     externalLocal: true,
     weights: true,
-    methods: [
-      "random",
-      "round-robin",
-      "weighted-round-robin",
-      "least-connections",
-      "source-hash",
-      "least-latency",
-    ],
+    methods: BALANCING_METHODS,
     requestHints: true,
     keepsSource: true,
   },

@@ -1,4 +1,5 @@
 import { FAMILIES } from "../../core/model/address.ts";
+import { BALANCING_METHODS } from "../../core/model/group.ts";
 import type { BackendDefinition } from "../backend.ts";
 import { USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
 
@@ -16,14 +17,7 @@ export const USERSPACE: BackendDefinition<typeof USERSPACE_OPTIONS> = {
     internalLocal: true,
     externalLocal: true,
     weights: true,
-    methods: [
-      "random",
-      "round-robin",
-      "weighted-round-robin",
-      "least-connections",
-      "source-hash",
-      "least-latency",
-    ],
+    methods: BALANCING_METHODS,
     requestHints: true,
     keepsSource: false,
   },

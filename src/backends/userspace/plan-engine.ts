@@ -1,6 +1,10 @@
 import type { FullState } from "../../core/sinks/fullstate.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
-import type { EngineConfig, ListenerConfig } from "../../proxy/engine-config.ts";
+import {
+  EMPTY_ENGINE_CONFIG,
+  type EngineConfig,
+  type ListenerConfig,
+} from "../../proxy/engine-config.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { NotHonoured } from "./not-honoured.ts";
 import { planListeners } from "./plan-listeners.ts";
@@ -22,7 +26,12 @@ export function planEngine(state: FullState, facts: NodeFacts): EnginePlan {
     ...planListeners(state, facts, upstreams, notHonoured),
   ];
   const listeners = keepFirstOfEach(wanted, notHonoured);
-  const config = { listeners, upstreams: upstreams.upstreams, groups: upstreams.groups };
+  const config = {
+    ...EMPTY_ENGINE_CONFIG,
+    listeners,
+    upstreams: upstreams.upstreams,
+    groups: upstreams.groups,
+  };
   return { config, notHonoured: notHonoured.lines() };
 }
 

@@ -6,7 +6,7 @@ import type { SecurityGroup } from "../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../core/model/service.ts";
 import type { FullState } from "../../core/sinks/fullstate.ts";
 import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
-import type { ListenerConfig } from "../../proxy/engine-config.ts";
+import { type ListenerConfig, PLAIN_LISTENER } from "../../proxy/engine-config.ts";
 import { canListenOn, type NodeFacts } from "./node-facts.ts";
 import type { NotHonoured } from "./not-honoured.ts";
 import type { Families, UpstreamPlanner } from "./upstream-planner.ts";
@@ -84,6 +84,8 @@ function configOf(
     inBufferBytes,
     outBufferBytes,
     allowOthers,
+    ...PLAIN_LISTENER,
+    trustedHops: listener.trustedHops,
   };
 }
 

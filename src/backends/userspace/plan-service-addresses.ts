@@ -7,7 +7,7 @@ import { answersNodePorts, anyContains, type RouteNode } from "../../core/route/
 import type { FullState, ServiceEndpoints } from "../../core/sinks/fullstate.ts";
 import type { NodeService } from "../../core/view/ops.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
-import type { ListenerConfig } from "../../proxy/engine-config.ts";
+import { type ListenerConfig, PLAIN_LISTENER } from "../../proxy/engine-config.ts";
 import { canListenOn, type NodeFacts } from "./node-facts.ts";
 import type { NotHonoured } from "./not-honoured.ts";
 import type { UpstreamPlanner } from "./upstream-planner.ts";
@@ -159,6 +159,7 @@ function configOf(wanted: Wanted, upstreams: UpstreamPlanner, node: RouteNode): 
     inBufferBytes,
     outBufferBytes,
     allowOthers: false,
+    ...PLAIN_LISTENER,
   };
 }
 

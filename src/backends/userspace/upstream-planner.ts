@@ -57,8 +57,9 @@ export class UpstreamPlanner {
       const servers = item.endpoints
         .filter((endpoint) => endpoint.group === ref.group)
         .flatMap((endpoint) => serverOf(endpoint, port, { list, families }) ?? []);
-      const { method, healthCheck } = this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
-      this.#groups.push({ key: group, method, healthCheck, servers });
+      const { method, healthCheck, slowStartMs } =
+        this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
+      this.#groups.push({ key: group, method, healthCheck, slowStartMs, servers });
       return { group, weight: ref.weight, hints: this.#hintsOf(ref) };
     });
     const { affinitySeconds } = model;

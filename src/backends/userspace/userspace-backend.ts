@@ -9,7 +9,7 @@ import type { NodePortAddresses } from "../../core/route/route-policy.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { Engine, EngineOptions } from "../../proxy/engine.ts";
-import type { EngineConfig } from "../../proxy/engine-config.ts";
+import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../proxy/engine-config.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { engineMetrics } from "./engine-metrics.ts";
 import { type USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
@@ -23,7 +23,7 @@ export interface UserspaceWorld {
 }
 
 const NOTHING_YET: EnginePlan = {
-  config: { listeners: [], upstreams: [], groups: [] },
+  config: EMPTY_ENGINE_CONFIG,
   notHonoured: [],
 };
 

@@ -1,13 +1,16 @@
 import * as z from "zod";
 import { type Metadata, metadataFields, optionalPortSchema } from "./common.ts";
 
-export type BalancingMethod =
-  | "random"
-  | "round-robin"
-  | "weighted-round-robin"
-  | "least-connections"
-  | "source-hash"
-  | "least-latency";
+export const BALANCING_METHODS = [
+  "random",
+  "round-robin",
+  "weighted-round-robin",
+  "least-connections",
+  "source-hash",
+  "least-latency",
+] as const;
+
+export type BalancingMethod = (typeof BALANCING_METHODS)[number];
 
 /** What a request says about where it wants to go; empty fields say nothing. */
 export interface RouteHints {
@@ -48,6 +51,8 @@ export interface Group extends Metadata {
   readonly kind: "Group";
   readonly method: BalancingMethod;
   readonly healthCheck: HealthCheck;
+  /** How long a server that came up takes to get its full share; 0: at once. */
+  readonly slowStartMs: number;
   /** The hints of an attachment to a service win over these. */
   readonly hints: RouteHints;
 }
@@ -80,19 +85,13 @@ const healthCheckSchema: z.ZodType<HealthCheck> = z.strictObject({
   dnsName: z.string().default(""),
 });
 
-export const methodSchema: z.ZodType<BalancingMethod> = z.enum([
-  "random",
-  "round-robin",
-  "weighted-round-robin",
-  "least-connections",
-  "source-hash",
-  "least-latency",
-]);
+export const methodSchema: z.ZodType<BalancingMethod> = z.enum(BALANCING_METHODS);
 
 export const groupSchema: z.ZodType<Group> = z.strictObject({
   kind: z.literal("Group"),
   ...metadataFields,
   method: methodSchema.default("weighted-round-robin"),
   healthCheck: healthCheckSchema.prefault({ protocol: "none" }),
+  slowStartMs: z.int().min(0).max(3_600_000).default(0),
   hints: routeHintsSchema.default(NO_HINTS),
 });

@@ -49,6 +49,14 @@ export interface Listener extends Metadata {
   readonly workLoops: string;
   /** SOCKS5 and DNS: whether targets outside the service are served too. */
   readonly allowOthers: boolean;
+  /** SOCKS5: a file of `name:password` lines, one of which a client must give; empty: nobody is asked. */
+  readonly usersFile: string;
+  /** HTTP: networks whose word is taken for who their client is (`X-Forwarded-For`). */
+  readonly trustedHops: readonly string[];
+  /** DNS: a file like /etc/hosts that answers before the service does; empty: none. */
+  readonly hostsFile: string;
+  /** DNS: resolvers (`IP` or `IP:PORT`) for other names, where those are served; empty: the system's. */
+  readonly forwardTo: readonly string[];
   /** The node that it is for; empty: every node. */
   readonly node: string;
 }
@@ -98,6 +106,10 @@ export const listenerSchema: z.ZodType<Listener> = z
     acceptLoops: z.string().default(""),
     workLoops: z.string().default(""),
     allowOthers: z.boolean().default(false),
+    usersFile: z.string().default(""),
+    trustedHops: z.array(cidrSchema).default([]),
+    hostsFile: z.string().default(""),
+    forwardTo: z.array(z.string().min(1)).default([]),
     node: z.string().default(""),
   })
   .refine((listener) => listener.address.startsWith("/") === (listener.port === 0), {

@@ -1,6 +1,6 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import type { EngineConfig } from "../engine-config.ts";
+import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../engine-config.ts";
 import type { EngineStats } from "../engine-stats.ts";
 import type { Change, EngineReport } from "../loop/engine-messages.ts";
 import { CounterBlocks } from "../stats/counter-blocks.ts";
@@ -26,8 +26,6 @@ export interface ProxyEngineOptions {
   readonly startFleet: (events: FleetEvents) => Promise<Fleet>;
 }
 
-const NO_CONFIG: EngineConfig = { listeners: [], upstreams: [], groups: [] };
-
 /** The main thread's part of an `Engine`: says what the loops shall do, and passes on what they tell each other. */
 export class ProxyEngine implements FleetEvents {
   readonly #options: ProxyEngineOptions;
@@ -38,7 +36,7 @@ export class ProxyEngine implements FleetEvents {
   readonly #sockets = new ListenerSockets();
   readonly #changes: LoopChanges;
   #fleet: Fleet | undefined;
-  #config: EngineConfig = NO_CONFIG;
+  #config: EngineConfig = EMPTY_ENGINE_CONFIG;
   #state: EngineState = EMPTY_STATE;
   /** One thing at a time: each starts from where the one before left the loops. */
   #work: Promise<unknown> = Promise.resolve();

@@ -11,7 +11,7 @@ import { ipAddress } from "../../platform/socket-address.ts";
 import { buildState } from "../engine/build-state.ts";
 import { EMPTY_STATE, planChanges } from "../engine/engine-state.ts";
 import { RowBook } from "../engine/row-book.ts";
-import type { EngineConfig, ListenerConfig } from "../engine-config.ts";
+import { type EngineConfig, type ListenerConfig, PLAIN_LISTENER } from "../engine-config.ts";
 import { CounterBlocks } from "../stats/counter-blocks.ts";
 import type { EngineCommand, EngineReport } from "./engine-messages.ts";
 import { createProxyProgram } from "./proxy-program.ts";
@@ -178,6 +178,7 @@ export function simulatedConfig(
         inBufferBytes: 16_384,
         outBufferBytes: 16_384,
         allowOthers: false,
+        ...PLAIN_LISTENER,
         ...changes.listener,
       },
     ],
@@ -189,8 +190,10 @@ export function simulatedConfig(
         key: "web",
         method: "round-robin",
         healthCheck: changes.healthCheck ?? UNCHECKED,
+        slowStartMs: 0,
         servers: ips.map((ip) => ({ key: ip, host: ip, port: PORT, weight: 1 })),
       },
     ],
+    certificates: [],
   };
 }

@@ -20,7 +20,7 @@ export function expandGroup(
   { namespace, name }: Name,
   { balancing, ports, metadata }: GroupContent,
 ): void {
-  const { method, healthCheck, hints, servers } = balancing;
+  const { method, healthCheck, slowStart, hints, servers } = balancing;
   if (metadata !== undefined) {
     const { labels, annotations } = metadata;
     out.emit(path, {
@@ -31,6 +31,7 @@ export function expandGroup(
       annotations,
       method,
       healthCheck,
+      slowStartMs: slowStart,
       hints,
     });
   }

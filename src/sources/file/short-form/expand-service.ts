@@ -26,7 +26,8 @@ export function expandService(
   service.listen.forEach((listen, index) => {
     expandListen(out, [...path, "listen", index], { name, ports, index }, listen);
   });
-  const balances = service.method ?? service.healthCheck ?? service.hints;
+  const { method, healthCheck, slowStart, hints } = service;
+  const balances = method ?? healthCheck ?? slowStart ?? hints;
   if (service.groups.length > 0 && service.servers.length === 0 && balances !== undefined) {
     out.fail(path, "a method, health check or hint without servers", "them at the groups it names");
     return;
@@ -148,6 +149,10 @@ function expandListen(
     acceptLoops: listen.acceptLoops,
     workLoops: listen.workLoops,
     allowOthers: listen.allowOthers,
+    usersFile: listen.usersFile,
+    trustedHops: listen.trustedHops,
+    hostsFile: listen.hostsFile,
+    forwardTo: listen.forwardTo,
     node: listen.node,
   });
 }

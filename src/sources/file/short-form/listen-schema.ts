@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { nameSchema } from "../../../core/model/common.ts";
+import { cidrSchema, nameSchema } from "../../../core/model/common.ts";
 import { modeSchema, proxyProtocolSchema } from "../../../core/model/listener.ts";
 import {
   durationField,
@@ -35,6 +35,10 @@ const listenObject = z
     acceptLoops: z.string().optional(),
     workLoops: z.string().optional(),
     allowOthers: z.boolean().optional(),
+    usersFile: z.string().optional(),
+    trustedHops: oneOrMany(cidrSchema).optional(),
+    hostsFile: z.string().optional(),
+    forwardTo: oneOrMany(z.string().min(1)).optional(),
     node: z.string().optional(),
   })
   .transform(({ address, ...listen }) => ({ ...listen, at: address }));

@@ -18,6 +18,7 @@ const DEFAULT_AFFINITY_MS = 10_800_000;
 const balancing = {
   method: methodSchema.optional(),
   healthCheck: healthCheckField.optional(),
+  slowStart: durationField.optional(),
   hints: routeHintsSchema.optional(),
   servers: oneOrMany(serverSchema).default([]),
 };

@@ -29,6 +29,7 @@ export interface ShortMetadata {
 export interface ShortBalancing {
   readonly method?: BalancingMethod | undefined;
   readonly healthCheck?: object | undefined;
+  readonly slowStart?: number | undefined;
   readonly hints?: RouteHints | undefined;
   readonly servers: readonly ShortServer[];
 }
@@ -72,6 +73,10 @@ export interface ShortListen extends ShortMetadata {
   readonly acceptLoops?: string | undefined;
   readonly workLoops?: string | undefined;
   readonly allowOthers?: boolean | undefined;
+  readonly usersFile?: string | undefined;
+  readonly trustedHops?: readonly string[] | undefined;
+  readonly hostsFile?: string | undefined;
+  readonly forwardTo?: readonly string[] | undefined;
   readonly node?: string | undefined;
 }
 
