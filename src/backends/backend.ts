@@ -2,7 +2,7 @@ import type { Log } from "../core/log.ts";
 import type { OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import type { Packet } from "../core/route/packet.ts";
 import type { Sink } from "../core/sinks/sink.ts";
-import type { SetName } from "../core/view/ops.ts";
+import type { Op, SetName } from "../core/view/ops.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { MetricFamily } from "./metric-family.ts";
 
@@ -70,5 +70,10 @@ export interface BackendDefinition<S extends OptionSpecs = OptionSpecs> {
   drainMs?(options: ValuesOf<S>): number;
   /** What is missing here; empty where it works. */
   probe(machine: Machine): Promise<readonly Finding[]>;
+  /**
+   * What would be executed where nothing of it is there yet, exactly as the data plane would be told;
+   * touches nothing. Where it is missing, the operations themselves are all that can be shown.
+   */
+  preview?(options: ValuesOf<S>, context: BackendContext, ops: readonly Op[]): Promise<string>;
   create(options: ValuesOf<S>, context: BackendContext): Promise<Backend>;
 }

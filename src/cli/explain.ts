@@ -2,6 +2,7 @@ import { CoreError } from "../core/errors.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import { describeVerdict, verdictToJson } from "../core/route/describe.ts";
 import type { Packet, RequestHint } from "../core/route/packet.ts";
+import { POLICY_OPTIONS, routePolicyOf } from "../core/route/policy-options.ts";
 import { createRouter, type Router } from "../core/route/route.ts";
 import { WORLD } from "../daemon/create-deps.ts";
 import { createSource } from "../daemon/create-source.ts";
@@ -14,7 +15,6 @@ import { EXIT_OK } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { noteUnknownNode } from "./note-unknown-node.ts";
 import { parsePacket } from "./parse-packet.ts";
-import { POLICY_OPTIONS, routePolicyOf } from "./policy-options.ts";
 
 const PACKET_OPTIONS = {
   from: {

@@ -1,11 +1,8 @@
-import { CoreError } from "../core/errors.ts";
-import { parseCidr } from "../core/model/address.ts";
-import type { ValuesOf } from "../core/options/option-spec.ts";
-import {
-  NODE_PORT_ADDRESSES_FORM,
-  parseNodePortAddresses,
-} from "../core/route/parse-node-port-addresses.ts";
-import type { LocalDetection, NodePortAddresses, RoutePolicy } from "../core/route/route-policy.ts";
+import { CoreError } from "../errors.ts";
+import { parseCidr } from "../model/address.ts";
+import type { ValuesOf } from "../options/option-spec.ts";
+import { NODE_PORT_ADDRESSES_FORM, parseNodePortAddresses } from "./parse-node-port-addresses.ts";
+import type { LocalDetection, NodePortAddresses, RoutePolicy } from "./route-policy.ts";
 
 export const POLICY_OPTIONS = {
   nodeportAddresses: {
