@@ -7,7 +7,7 @@ import { lbObjects } from "./lb-objects.ts";
 import { LB_OPTIONS } from "./lb-options.ts";
 import { runDaemon } from "./run-daemon.ts";
 
-const { metricsListen, healthListen, dryRun } = INSTANCE_OPTIONS;
+const { metricsListen, healthListen, dryRun, json } = INSTANCE_OPTIONS;
 const { nodeportAddresses: _, ...ENGINE_OPTIONS } = USERSPACE_OPTIONS;
 
 /** A preset of the daemon: the command line is the source, the userspace proxy the backend. */
@@ -20,7 +20,7 @@ export const LB: CommandSpec = {
   optionGroups: [
     { title: "Load balancer", specs: LB_OPTIONS },
     { title: "Proxy", specs: ENGINE_OPTIONS },
-    { title: "This instance", specs: { metricsListen, healthListen, dryRun } },
+    { title: "This instance", specs: { metricsListen, healthListen, dryRun, json } },
     { title: "Logs", specs: LOG_OPTIONS },
   ],
   examples: [
@@ -50,5 +50,6 @@ async function balance(input: CommandInput): Promise<number> {
     hostName: context.hostName,
     sources: [{ kind: "given", owner: "lb", objects }],
   });
-  return runDaemon(config, context);
+  // Somebody waits at a terminal: a port that is taken is to be told, not waited for.
+  return runDaemon(config, context, { endsOnFirstFailure: true });
 }

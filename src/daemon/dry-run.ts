@@ -1,47 +1,102 @@
+import type { Finding } from "../backends/backend.ts";
 import { renderOp } from "../backends/print/render-op.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
+import type { Conflict } from "../core/store/ownership.ts";
 import { NodeWatcher } from "../core/view/node-watcher.ts";
+import type { Op } from "../core/view/ops.ts";
 import type { BackendConfig, InstanceConfig } from "./config.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { takeSnapshot } from "./take-snapshot.ts";
 
-/** What `run` would do, in words: sources are read once, backends are only probed. */
+/** What `run` would do. */
+interface DryRun {
+  readonly node: string;
+  readonly sources: readonly string[];
+  readonly conflicts: readonly Conflict[];
+  /** What would be served, and where. */
+  readonly listens: readonly { readonly what: string; readonly address: string }[];
+  readonly backends: readonly BackendDryRun[];
+}
+
+interface BackendDryRun {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+  readonly ops: readonly Op[];
+  /** What the data plane would be told, where the backend can say. */
+  readonly executes: string | undefined;
+}
+
+/** What `run` would do, as text or as JSON: sources are read once, backends are only probed. */
 export async function dryRun(config: InstanceConfig, deps: InstanceDeps): Promise<string> {
+  const plan = await planRun(config, deps);
+  return config.values.json ? `${JSON.stringify(plan, null, 2)}\n` : render(plan);
+}
+
+async function planRun(config: InstanceConfig, deps: InstanceDeps): Promise<DryRun> {
   const { node, values } = config;
   const sources = await Promise.all(config.sources.map((spec) => deps.createSource(spec, config)));
   const owners = config.sources.map((spec) => spec.owner);
   const ownerOrder = values.sourceOrder === "first-wins" ? owners : [];
   const store = await takeSnapshot(sources, { ownerOrder });
-  const lines = [`would run as node ${node}`];
-  for (const owner of owners) lines.push(`would follow ${owner}`);
-  for (const claim of store.conflicts()) {
-    lines.push(`would not honour of ${claim.owner}: ${claim.what} is held by ${claim.heldBy}`);
-  }
-  if (config.servesApi) {
-    lines.push(`would serve the API on ${formatListenAddress(values.apiListen)}`);
-  }
-  if (values.metricsListen !== undefined) {
-    lines.push(`would serve metrics on ${formatListenAddress(values.metricsListen)}`);
-  }
-  if (values.healthListen !== undefined) {
-    lines.push(`would serve health on ${formatListenAddress(values.healthListen)}`);
-  }
+  const backends: BackendDryRun[] = [];
   for (const backend of config.backends) {
-    lines.push(...(await describeBackend(backend, deps)));
     const watcher = new NodeWatcher(store, node, backend.definition.sets);
-    for (const op of watcher.poll() ?? []) lines.push(`  ${renderOp(op)}`);
+    const ops = watcher.poll() ?? [];
     watcher.close();
+    backends.push(await planBackend(backend, { node, ops, deps }));
   }
+  return {
+    node,
+    sources: owners,
+    conflicts: store.conflicts(),
+    listens: listensOf(config),
+    backends,
+  };
+}
+
+async function planBackend(
+  { name, definition, options }: BackendConfig,
+  parts: { readonly node: string; readonly ops: readonly Op[]; readonly deps: InstanceDeps },
+): Promise<BackendDryRun> {
+  const { ops, deps } = parts;
+  const context = { nodeName: parts.node, log: deps.log, stdout: deps.stdout };
+  return {
+    name,
+    findings: await definition.probe(deps.machine),
+    ops,
+    executes: await definition.preview?.(options, context, ops),
+  };
+}
+
+function listensOf({ servesApi, values }: InstanceConfig): DryRun["listens"] {
+  const wanted = [
+    { what: "the API", address: servesApi ? values.apiListen : undefined },
+    { what: "metrics", address: values.metricsListen },
+    { what: "health", address: values.healthListen },
+  ];
+  return wanted.flatMap(({ what, address }) =>
+    address === undefined ? [] : { what, address: formatListenAddress(address) },
+  );
+}
+
+function render({ node, sources, conflicts, listens, backends }: DryRun): string {
+  const lines = [
+    `would run as node ${node}`,
+    ...sources.map((owner) => `would follow ${owner}`),
+    ...conflicts.map(
+      ({ owner, what, heldBy }) => `would not honour of ${owner}: ${what} is held by ${heldBy}`,
+    ),
+    ...listens.map(({ what, address }) => `would serve ${what} on ${address}`),
+    ...backends.flatMap(renderBackend),
+  ];
   return `${lines.join("\n")}\n`;
 }
 
-async function describeBackend(
-  { name, definition }: BackendConfig,
-  deps: InstanceDeps,
-): Promise<readonly string[]> {
-  const findings = await definition.probe(deps.machine);
-  return [
-    ...findings.map(({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`),
-    `would send to ${name}:`,
-  ];
+function renderBackend({ name, findings, ops, executes }: BackendDryRun): readonly string[] {
+  const problems = findings.map(
+    ({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`,
+  );
+  return executes === undefined
+    ? [...problems, `would send to ${name}:`, ...ops.map((op) => `  ${renderOp(op)}`)]
+    : [...problems, `${name} would execute:`, executes.trimEnd()];
 }

@@ -89,6 +89,7 @@ export const INSTANCE_OPTIONS = {
   node: { kind: "string", placeholder: "NAME", help: "this node; the host name when not given" },
   once: { kind: "boolean", help: "end with 0 when the first sync is applied by all backends" },
   dryRun: { kind: "boolean", help: "print what would be done and do nothing" },
+  json: { kind: "boolean", help: "with --dry-run: print for machines" },
   sourceOrder: {
     kind: "enum",
     values: ["refuse", "first-wins"],

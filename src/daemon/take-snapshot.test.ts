@@ -54,3 +54,31 @@ test("a dry run says what would be done, and does nothing", async () => {
   ]);
   expect(calls).toEqual([]);
 });
+
+test("a dry run shows what a backend would execute, where it can say so, and all of it as JSON", async () => {
+  const flags = { to: ["print"], json: true };
+  const backend = fakeBackend("one", [], {
+    definition: { preview: async (_options, _context, ops) => `add ${ops.length}` },
+  });
+  const source = () => new FakeSource("file:a", [service("web", "10.0.0.1")]);
+  const text = await dryRun(
+    await configOf({ ...flags, json: false }, [backend]),
+    createFakeDeps([source()]),
+  );
+  expect(text).toContain("one would execute:\nadd 3\n");
+  const json = await dryRun(await configOf(flags, [backend]), createFakeDeps([source()]));
+  expect(JSON.parse(json)).toMatchObject({
+    node: "node-a",
+    sources: ["file:a"],
+    conflicts: [],
+    listens: [],
+    backends: [
+      {
+        name: "one",
+        findings: [],
+        executes: "add 3",
+        ops: [{ op: "reset" }, { op: "set" }, { op: "sync" }],
+      },
+    ],
+  });
+});
