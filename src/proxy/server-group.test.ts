@@ -226,3 +226,16 @@ test("a server is found by its address while it takes connections", () => {
   group.put(member("1", 0), 0);
   expect(group.find("10.0.0.1", 80)).toBeUndefined();
 });
+
+test("a server that no check has judged is given only where it is asked for", () => {
+  const group = groupOf({ startsHealthy: false });
+  group.put(member("1"), 0);
+  group.put(member("2", 0), 0);
+  expect(group.next("c", 0)).toBeUndefined();
+  expect(group.nextUnjudged()?.memberId).toBe("1");
+  expect(group.nextUnjudged(() => false)).toBeUndefined();
+  expect(group.find("10.0.0.1", 80)?.memberId).toBe("1");
+  group.setHealthy(serverOf(group, "10.0.0.1"), false, 0);
+  expect(group.nextUnjudged()).toBeUndefined();
+  expect(group.find("10.0.0.1", 80)).toBeUndefined();
+});

@@ -11,7 +11,10 @@ export interface ServerGroupOptions {
   readonly random: () => number;
   /** How long the weight of a server that came up rises; 0 or not said: it has it at once. */
   readonly slowStartMs?: number;
-  /** Whether new servers count as healthy; otherwise a check has to bring them up first. */
+  /**
+   * Whether new servers count as healthy. Otherwise a check has to bring them up first, and until then
+   * `nextUnjudged` alone gives them.
+   */
   readonly startsHealthy: boolean;
   /** A server is to be checked from now on. */
   readonly onAdded?: (server: Server) => void;
@@ -56,7 +59,15 @@ export class ServerGroup {
     return this.#balancer.next(client, nowMs, accepts);
   }
 
-  /** The server at an address, where it takes new connections. */
+  /** One that no check has judged yet, for where no healthy one can take the connection. */
+  nextUnjudged(accepts: Accepts = ANY_SERVER): Server | undefined {
+    const servers = [...this.servers()].filter(
+      (server) => this.#isHopeful(server) && accepts(server),
+    );
+    return servers[Math.floor(this.#options.random() * servers.length)];
+  }
+
+  /** The server at an address, where it takes new connections or nothing is known of it yet. */
   find(address: string, port: number): Server | undefined {
     this.#availableByKey ??= this.#indexAvailable();
     return this.#availableByKey.get(serverKey(address, port));
@@ -72,6 +83,7 @@ export class ServerGroup {
     const added = member.want(spec, (address, port) => this.#enter(spec.id, address, port));
     for (const server of added) if (server.healthy) this.#slowStart.cameUp(server, nowMs);
     this.#settle(member, nowMs);
+    this.#availableByKey = undefined;
     for (const server of added) this.#options.onAdded?.(server);
   }
 
@@ -86,7 +98,10 @@ export class ServerGroup {
   /** To be called on an edge of the server's health; a server that has left is of no concern. */
   setHealthy(server: Server, healthy: boolean, nowMs: number): void {
     const member = this.#members.get(server.memberId);
-    if (member === undefined || server.healthy === healthy || !this.#holds(server)) return;
+    if (member === undefined || !this.#holds(server)) return;
+    if (!server.isJudged) this.#availableByKey = undefined;
+    server.isJudged = true;
+    if (server.healthy === healthy) return;
     server.healthy = healthy;
     if (healthy) this.#slowStart.cameUp(server, nowMs);
     else this.#slowStart.wentDown(server);
@@ -123,6 +138,10 @@ export class ServerGroup {
     if (server.connections === 0) this.#lingering.delete(lingeringKey(server));
   }
 
+  #isHopeful(server: Server): boolean {
+    return !server.isJudged && (this.#members.get(server.memberId)?.weight ?? 0) > 0;
+  }
+
   #enter(memberId: string, address: string, port: number): Server {
     const { startsHealthy } = this.#options;
     const fresh = new Server(memberId, address, port, startsHealthy);
@@ -131,6 +150,7 @@ export class ServerGroup {
     if (back === undefined) return fresh;
     this.#lingering.delete(key);
     back.healthy = startsHealthy;
+    back.isJudged = startsHealthy;
     return back;
   }
 
@@ -169,7 +189,9 @@ export class ServerGroup {
 
   #indexAvailable(): ReadonlyMap<string, Server> {
     const index = new Map<string, Server>();
-    for (const server of this.servers()) if (server.weight > 0) index.set(server.key, server);
+    for (const server of this.servers()) {
+      if (server.weight > 0 || this.#isHopeful(server)) index.set(server.key, server);
+    }
     return index;
   }
 

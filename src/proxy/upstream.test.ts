@@ -118,3 +118,17 @@ test("a server is found by its address in the groups that take connections", () 
   expect(upstreamOf({ a: {} }).find("10.0.0.2", 80)).toBeUndefined();
   expect(upstreamOf({ a: { weight: 0 } }).find("10.0.0.1", 80)).toBeUndefined();
 });
+
+test("servers that no check has judged are tried only where no group has a healthy one", () => {
+  const fresh = new ServerGroup({
+    method: "random",
+    random: seededRandom(1),
+    startsHealthy: false,
+  });
+  fresh.put({ id: "new", addresses: ["10.0.0.2"], port: 80, weight: 1 }, 0);
+  const upstream = new Upstream({ random: seededRandom(2), fallsBack: true });
+  upstream.attach("new", { group: fresh, weight: 1, hints: NO_HINTS });
+  expect(shares(upstream, 3)).toEqual({ new: 3 });
+  upstream.attach("old", { group: groupOf("old"), weight: 1, hints: NO_HINTS });
+  expect(shares(upstream, 4)).toEqual({ old: 4 });
+});

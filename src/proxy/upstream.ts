@@ -75,12 +75,11 @@ export class Upstream {
     accepts: Accepts = ANY_SERVER,
   ): Choice | undefined {
     const suiting = hint === undefined || !this.#readsHints ? [] : this.#suiting(hint);
-    for (const { group } of suiting) {
-      const server = group.next(client, nowMs, accepts);
-      if (server !== undefined) return { group, server };
-      if (!this.#fallsBack) return undefined;
-    }
-    return this.#nextByWeight(client, nowMs, accepts);
+    return (
+      this.#choose(suiting, (group) => group.next(client, nowMs, accepts)) ??
+      // Nobody is refused only because no check has been made yet.
+      this.#choose(suiting, (group) => group.nextUnjudged(accepts))
+    );
   }
 
   /** The server at an address, in whichever group. */
@@ -92,11 +91,19 @@ export class Upstream {
     return undefined;
   }
 
-  #nextByWeight(client: string, nowMs: number, accepts: Accepts): Choice | undefined {
+  #choose(
+    suiting: readonly Attachment[],
+    pick: (group: ServerGroup) => Server | undefined,
+  ): Choice | undefined {
+    for (const { group } of suiting) {
+      const server = pick(group);
+      if (server !== undefined) return { group, server };
+      if (!this.#fallsBack) return undefined;
+    }
     let choice: Choice | undefined;
     this.#turns.next((key) => {
       const group = this.#attachments.get(key)?.group;
-      const server = group?.next(client, nowMs, accepts);
+      const server = group && pick(group);
       if (group === undefined || server === undefined) return false;
       choice = { group, server };
       return true;

@@ -15,6 +15,8 @@ export class Server {
   readonly key: string;
   readonly latency: PeakEwma = new PeakEwma();
   healthy: boolean;
+  /** Whether a check has said yet how it is. */
+  isJudged: boolean;
   /** Its share of new connections right now; 0 while it takes none. */
   weight = 0;
   /** Connections that are open. */
@@ -28,6 +30,7 @@ export class Server {
     this.port = port;
     this.key = serverKey(address, port);
     this.healthy = healthy;
+    this.isJudged = healthy;
   }
 
   /** What it has to carry. */
