@@ -4,13 +4,17 @@ import { fileURLToPath } from "node:url";
 /**
  * Runs one task of a benchmark in a process of its own, where memory and warm-up are its alone, and
  * returns the JSON that it prints.
+ * @param before what starts it elsewhere: `ip netns exec NAME`
  */
-export function runTask(task: URL, args: readonly string[]): Promise<unknown> {
+export function runTask(
+  task: URL,
+  args: readonly string[],
+  before: readonly string[] = [],
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const name = fileURLToPath(task);
-    const child = spawn(process.execPath, ["--expose-gc", name, ...args], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const [program = "", ...rest] = [...before, process.execPath, "--expose-gc", name, ...args];
+    const child = spawn(program, rest, { stdio: ["ignore", "pipe", "inherit"] });
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output += text;

@@ -3,8 +3,8 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The most that it may be, or the least. */
-  readonly limit: number;
+  /** The most that it may be, or the least; undefined where it is only told. */
+  readonly limit?: number | undefined;
   /** Which of the two; the most where it is missing. */
   readonly bound?: "most" | "least";
 }
@@ -12,6 +12,7 @@ export interface Figure {
 const MARGIN = "  ";
 
 export function isMet({ value, limit, bound }: Figure): boolean {
+  if (limit === undefined) return true;
   return bound === "least" ? value >= limit : value <= limit;
 }
 
@@ -20,8 +21,10 @@ export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
     `${show(figure.value)} ${figure.unit}`,
-    `at ${figure.bound ?? "most"} ${show(figure.limit)} ${figure.unit}`,
-    isMet(figure) ? "met" : "NOT MET",
+    figure.limit === undefined
+      ? ""
+      : `at ${figure.bound ?? "most"} ${show(figure.limit)} ${figure.unit}`,
+    figure.limit === undefined ? "" : isMet(figure) ? "met" : "NOT MET",
   ]);
   const table = [["figure", "measured", "target", ""], ...rows];
   const widths = [0, 1, 2].map((column) =>
