@@ -2,14 +2,16 @@
  * The userspace proxy as it is shipped, with its defaults, beside HAProxy, nginx and a plain proxy on
  * `node:net`: what each does for a CPU-second of its own process, and what an idle connection takes.
  *
- *     npm run bench -- lb [--quick] [--json] [--save]
+ *     npm run bench -- lb [--quick] [--json] [--save] [--only socks5|udp|tls]
  *
- * quick: few and short rounds, to see that it works. save: writes docs/images/bench-lb.svg.
+ * quick: few and short rounds, to see that it works. save: writes docs/images/bench-lb.svg. only: that
+ * part alone.
  */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { type Comparison, compare, type Proxies, ratios, roundRatios } from "./lb/compare.ts";
+import type { Extra, ExtraOptions } from "./lb/extra.ts";
 import { startHttpServers } from "./lb/http-servers.ts";
 import { idleConnections, measureIdleMemory } from "./lb/idle-memory.ts";
 import { compareLatency, type LatencyComparison } from "./lb/latency.ts";
@@ -22,6 +24,9 @@ import {
   startProxy,
 } from "./lb/proxies.ts";
 import { labelOf, renderPlot, renderRates } from "./lb/render-comparisons.ts";
+import { compareSocks5 } from "./lb/socks5.ts";
+import { compareTls } from "./lb/tls.ts";
+import { measureUdp } from "./lb/udp.ts";
 import { median } from "./support/measure.ts";
 import { type Figure, isMet, renderTable } from "./support/report.ts";
 
@@ -39,11 +44,20 @@ const CONTESTS: readonly { readonly threads: number; readonly names: readonly Pr
   { threads: 2, names: ["portolan", "haproxy", "nginx"] },
 ];
 
+/** What is measured beside the loads of HTTP. */
+const EXTRAS: ReadonlyMap<string, (options: ExtraOptions) => Promise<Extra>> = new Map([
+  ["socks5", compareSocks5],
+  ["udp", measureUdp],
+  ["tls", compareTls],
+]);
+
 const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
 // The workers of nginx run as another user where we are root.
 chmodSync(folder, 0o755);
 try {
-  await benchmark();
+  const only = process.argv[process.argv.indexOf("--only") + 1];
+  if (process.argv.includes("--only")) await benchmarkOnly(only ?? "");
+  else await benchmark();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -52,6 +66,7 @@ async function benchmark(): Promise<void> {
   const servers = await startHttpServers(folder);
   const comparisons: Comparison[] = [];
   const memory = new Map<ProxyName, number>();
+  const extras = new Map<string, Extra>();
   let latency: LatencyComparison | undefined;
   try {
     for (const { threads, names } of CONTESTS) {
@@ -78,10 +93,30 @@ async function benchmark(): Promise<void> {
       const setting = { folder, serverPorts: servers.ports, threads: 1 };
       memory.set(name, await idleMemoryOf(name, setting));
     }
+    for (const name of EXTRAS.keys()) extras.set(name, await runExtra(name, servers.ports));
   } finally {
     await servers.stop();
   }
-  if (latency !== undefined) report({ comparisons, latency, memory });
+  if (latency !== undefined) report({ comparisons, latency, memory, extras });
+}
+
+async function benchmarkOnly(name: string): Promise<void> {
+  const servers = await startHttpServers(folder);
+  try {
+    const { text, figures } = await runExtra(name, servers.ports);
+    console.log(`${text}\n\n${renderTable(figures)}`);
+    if (!figures.every(isMet)) process.exitCode = 1;
+  } finally {
+    await servers.stop();
+  }
+}
+
+async function runExtra(name: string, serverPorts: readonly number[]): Promise<Extra> {
+  const run = EXTRAS.get(name);
+  const known = [...EXTRAS.keys()].join(", ");
+  if (run === undefined) throw new Error(`--only: "${name}" is not valid; expected ${known}`);
+  console.error(`lb: ${name}`);
+  return run({ folder, rounds: ROUNDS, seconds: SECONDS, serverPorts });
 }
 
 /** In fresh processes: when garbage was collected last makes a difference of a factor of two. */
@@ -103,18 +138,29 @@ interface Results {
   readonly latency: LatencyComparison;
   /** Resident bytes of an idle connection, the most that was seen. */
   readonly memory: ReadonlyMap<ProxyName, number>;
+  readonly extras: ReadonlyMap<string, Extra>;
 }
 
 function report(results: Results): void {
-  const { comparisons, latency, memory } = results;
-  const figures = [...comparisons.map(ratioFigure), latencyFigure(latency), memoryFigure(memory)];
+  const { comparisons, latency, memory, extras } = results;
+  const figures = [
+    ...comparisons.map(ratioFigure),
+    latencyFigure(latency),
+    memoryFigure(memory),
+    ...[...extras.values()].flatMap((extra) => extra.figures),
+  ];
   const { length: cores } = cpus();
   const machine = `${cores} cores, ${Math.round(totalmem() / BYTES_A_GIGABYTE)} GB`;
   const date = new Date().toISOString().slice(0, 10);
   if (process.argv.includes("--json")) {
     console.log(JSON.stringify(toJson(results, figures, { machine, date }), undefined, 2));
   } else {
-    const parts = [renderRates(comparisons), renderLatency(latency), renderMemory(memory)];
+    const parts = [
+      renderRates(comparisons),
+      renderLatency(latency),
+      renderMemory(memory),
+      ...[...extras.values()].map(({ text }) => text),
+    ];
     console.log(`${parts.join("\n")}\n\n${renderTable(figures)}`);
   }
   if (process.argv.includes("--save")) {
@@ -171,7 +217,7 @@ function renderMemory(memory: ReadonlyMap<ProxyName, number>): string {
 }
 
 function toJson(
-  { comparisons, latency, memory }: Results,
+  { comparisons, latency, memory, extras }: Results,
   figures: readonly Figure[],
   circumstances: { readonly machine: string; readonly date: string },
 ): object {
@@ -185,6 +231,7 @@ function toJson(
     })),
     latency: { ...latency, p99Ms: Object.fromEntries(latency.p99Ms) },
     idleConnectionBytes: Object.fromEntries(memory),
+    extras: Object.fromEntries([...extras].map(([name, { values }]) => [name, values])),
     figures: figures.map((figure) => ({ ...figure, met: isMet(figure) })),
   };
 }

@@ -68,13 +68,17 @@ end
 export async function runLoad(
   load: Load,
   port: number,
-  { seconds, folder }: { readonly seconds: number; readonly folder: string },
+  {
+    seconds,
+    folder,
+    scheme = "http",
+  }: { readonly seconds: number; readonly folder: string; readonly scheme?: "http" | "https" },
 ): Promise<WrkResult> {
   const script = join(folder, "wrk.lua");
   writeFileSync(script, SCRIPT);
   const args = ["-t1", `-c${load.connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script];
   for (const header of load.headers) args.push("-H", header);
-  const output = await outputOf("wrk", [...args, `http://127.0.0.1:${port}${load.path}`]);
+  const output = await outputOf("wrk", [...args, `${scheme}://127.0.0.1:${port}${load.path}`]);
   const [, json = ""] = /^RESULT (.*)$/m.exec(output) ?? [];
   const result = numbersFrom(JSON.parse(json), ["requests", "bytes", "errors"]);
   if (result.errors > 0) throw new Error(`${load.name}: ${result.errors} requests failed`);

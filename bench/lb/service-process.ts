@@ -19,6 +19,7 @@ const STOP_TIMEOUT_MS = 3000;
 export async function startService(
   command: readonly string[],
   port: number,
+  answers: (port: number) => Promise<boolean> = answersHttp,
 ): Promise<ServiceProcess> {
   const [program = "", ...args] = command;
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
@@ -31,7 +32,7 @@ export async function startService(
     child.on("exit", (code) => reject(new Error(`${program} ended with ${code}: ${stderr}`)));
   });
   failed.catch(() => undefined);
-  await Promise.race([untilAnswered(port), failed]);
+  await Promise.race([untilAnswered(port, answers), failed]);
   const { pid } = child;
   if (pid === undefined) throw new Error(`${program} has no pid`);
   return { pid, port, stop: () => stop(child) };
@@ -48,7 +49,10 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function untilAnswered(port: number): Promise<void> {
+async function untilAnswered(
+  port: number,
+  answers: (port: number) => Promise<boolean>,
+): Promise<void> {
   const endMs = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < endMs) {
     if (await answers(port)) return;
@@ -58,7 +62,7 @@ async function untilAnswered(port: number): Promise<void> {
 }
 
 /** Whether an HTTP request is answered, which also says that there are servers behind a proxy. */
-function answers(port: number): Promise<boolean> {
+function answersHttp(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, HOST, () => socket.write("GET /small HTTP/1.0\r\n\r\n"));
     const end = (result: boolean): void => {

@@ -95,6 +95,42 @@ runBackendContract({
   deviations: [],
 });
 
+/** The same, many at once; shared by several drivers. */
+class BatchDriver extends ReferenceDriver {
+  readonly counts: number[] = [];
+  #isBusy = false;
+
+  async sendMany(scenario: Scenario, count: number): Promise<readonly Observation[]> {
+    if (this.#isBusy) throw new Error("two scenarios at once");
+    this.#isBusy = true;
+    this.counts.push(count);
+    const seen: Observation[] = [];
+    for (let sent = 0; sent < count; sent += 1) seen.push(await this.send(scenario));
+    await new Promise(setImmediate);
+    this.#isBusy = false;
+    return seen;
+  }
+}
+
+runBackendContract({
+  backend: "batches",
+  capabilities: EVERYTHING,
+  open: async () => new BatchDriver(),
+  concurrency: 3,
+  scenarios: SCENARIOS.filter(({ name }) => name.startsWith("node-port/tcp/v4/")),
+  deviations: [],
+});
+
+test("a driver that can is asked for many packets at once, and no more than are needed", async () => {
+  const driver = new BatchDriver();
+  expect(
+    await problemsOf(driver, { like: /^node-port\/tcp\/v4\/eTP-Local\/spread\/from-outside$/ }),
+  ).toEqual([]);
+  expect(driver.counts).toEqual([16]);
+  expect(await problemsOf(driver, { like: /^node-port\/tcp\/v4\/weights-1-3-0\// })).toEqual([]);
+  expect(driver.counts.slice(1).reduce((sum, count) => sum + count)).toBe(500);
+});
+
 /** The problems that a driver has with the scenarios. */
 async function problemsOf(
   driver: ContractDriver,

@@ -11,8 +11,10 @@ export interface ContractSubject {
   /** Its name. */
   readonly backend: string;
   readonly capabilities: Capabilities;
-  /** Called once, before the first scenario. */
+  /** Called before the first scenario, once for each driver. */
   open(): Promise<ContractDriver>;
+  /** How many drivers share the scenarios, at the same time. Default: 1. */
+  readonly concurrency?: number;
   /** Default: all. */
   readonly scenarios?: readonly Scenario[];
   /** Default: the declared ones. */
@@ -22,7 +24,8 @@ export interface ContractSubject {
 /**
  * The whole contract test of a backend:
  *
- *     runBackendContract({ backend: "nftables", capabilities, open: () => openNamespaces() });
+ *     const open = () => openNamespaces({ backend: "nftables" });
+ *     runBackendContract({ backend: "nftables", capabilities, open });
  *
  * Registers one test for each scenario and for each deviation that is declared for the backend.
  */
@@ -30,18 +33,58 @@ export function runBackendContract(subject: ContractSubject): void {
   const { backend, capabilities, scenarios = SCENARIOS } = subject;
   const deviations = deviationsOf(backend, subject.deviations ?? DEVIATIONS);
   const title = `${backend}: ${scenarios.length} scenarios, ${deviations.length} declared deviations`;
-  describe(title, () => {
-    let driver: ContractDriver | undefined;
+  const concurrency = subject.concurrency ?? 1;
+  describe(title, { concurrent: concurrency > 1 }, () => {
+    const drivers = new DriverPool();
     beforeAll(async () => {
-      driver = await subject.open();
-    });
-    afterAll(() => driver?.close());
+      const opening = Array.from({ length: concurrency }, () => subject.open());
+      for (const driver of await Promise.all(opening)) drivers.add(driver);
+    }, OPENING_MS);
+    afterAll(() => drivers.close());
 
     for (const { name, run } of planContract({ backend, capabilities, scenarios, deviations })) {
       test(name, async () => {
-        const problem = driver === undefined ? "the driver did not open" : await run(driver);
+        const problem = await drivers.use(run);
         expect(problem).toBeUndefined();
       });
     }
   });
+}
+
+const OPENING_MS = 60_000;
+
+/** Drivers, each for one case at a time. */
+class DriverPool {
+  readonly #all: ContractDriver[] = [];
+  readonly #free: ContractDriver[] = [];
+  readonly #waiting: ((driver: ContractDriver) => void)[] = [];
+
+  add(driver: ContractDriver): void {
+    this.#all.push(driver);
+    this.#release(driver);
+  }
+
+  async use<T>(work: (driver: ContractDriver) => Promise<T>): Promise<T> {
+    if (this.#all.length === 0) throw new Error("no driver was opened");
+    const driver = this.#free.pop() ?? (await this.#next());
+    try {
+      return await work(driver);
+    } finally {
+      this.#release(driver);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((driver) => driver.close()));
+  }
+
+  #next(): Promise<ContractDriver> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #release(driver: ContractDriver): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free.push(driver);
+    else next(driver);
+  }
 }

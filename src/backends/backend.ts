@@ -1,6 +1,7 @@
 import type { Log } from "../core/log.ts";
 import type { OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import type { Packet } from "../core/route/packet.ts";
+import type { Verdict } from "../core/route/verdict.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { Op, SetName } from "../core/view/ops.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -26,6 +27,41 @@ export interface BackendContext {
   readonly log: Log;
   /** For what a backend prints; standard output, unless a test listens. */
   readonly stdout: NodeJS.WritableStream;
+  /** Listening sockets that the process before this one gave, by id; for those that take over. */
+  readonly inherited?: ListeningSockets;
+  /** How the whole instance is; well where nobody tells. */
+  readonly health?: InstanceHealth;
+}
+
+/** What a backend is told, and may say, of the instance that it is a part of. */
+export interface InstanceHealth {
+  /** Nothing hangs, nothing failed, and all other backends have applied a state. */
+  isHealthy(): boolean;
+  /** Says why traffic from outside should stay away from this node; undefined: it should not. */
+  setNodeEligible(whyNot: string | undefined): void;
+}
+
+/** Descriptors of listening sockets, by ids that mean the same in both processes. */
+export type ListeningSockets = ReadonlyMap<string, readonly number[]>;
+
+/** A data plane inside this process, for those who look into it or take its place. */
+export interface InnerPlane {
+  /** Its event loops in their groups, with how many channels of each kind are open. */
+  loopGroups(): Promise<readonly LoopGroupStatus[]>;
+  /** A CPU profile of a loop, as `.cpuprofile` holds it. */
+  profile(loop: string, durationMs: number): Promise<string>;
+  /** For the process that takes over; none where sockets can not be handed over. */
+  sockets(): ListeningSockets;
+  /** The other process serves the sockets: this one accepts no more. `drain` follows. */
+  release(): Promise<void>;
+}
+
+export interface LoopGroupStatus {
+  readonly name: string;
+  readonly loops: readonly {
+    readonly name: string;
+    readonly channels: Readonly<Record<string, number>>;
+  }[];
 }
 
 export interface BackendStatus {
@@ -42,16 +78,24 @@ export interface BackendStatus {
 export interface Backend {
   readonly sink: Sink;
   status(): BackendStatus;
+  /** Where the data plane is in this process. */
+  readonly plane?: InnerPlane;
   /** What the data plane counts, read at this moment. */
   metrics?(): readonly MetricFamily[];
-  /** Where the data plane itself would send a packet, in words. */
-  explainLive?(packet: Packet): Promise<readonly string[]>;
   /** Ends what is under way without breaking it; what was programmed stays. */
   drain(): Promise<void>;
   /** Removes everything it ever programmed; succeeds where nothing is left. */
   cleanup(): Promise<void>;
   /** Lets go of its handles. May be called at any time, and more than once. */
   close(): Promise<void>;
+}
+
+/** What a data plane says of a packet. */
+export interface LiveAnswer {
+  /** In words: what the packet meets, and where it comes to. */
+  readonly lines: readonly string[];
+  /** How that differs from what the reference says; empty where it does not. */
+  differencesFrom(verdict: Verdict): readonly string[];
 }
 
 /**
@@ -68,6 +112,8 @@ export interface BackendDefinition<S extends OptionSpecs = OptionSpecs> {
   readonly sets: readonly SetName[];
   /** How long `drain` may take; where it is missing, no time to speak of. */
   drainMs?(options: ValuesOf<S>): number;
+  /** Whether it wants the listening sockets of the instance that runs; where it is missing, never. */
+  takesOver?(options: ValuesOf<S>): boolean;
   /** What is missing here; empty where it works. */
   probe(machine: Machine): Promise<readonly Finding[]>;
   /**
@@ -75,5 +121,10 @@ export interface BackendDefinition<S extends OptionSpecs = OptionSpecs> {
    * touches nothing. Where it is missing, the operations themselves are all that can be shown.
    */
   preview?(options: ValuesOf<S>, context: BackendContext, ops: readonly Op[]): Promise<string>;
+  /**
+   * Where the data plane of this machine itself would send a packet, read from it at this moment by
+   * what shares nothing with the code that programs it. Needs no instance, and disturbs none.
+   */
+  explainLive?(packet: Packet): Promise<LiveAnswer>;
   create(options: ValuesOf<S>, context: BackendContext): Promise<Backend>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DEVIATIONS, type Deviation, deviationsOf } from "./deviations.ts";
+import { DEVIATIONS, type Deviation, describeDeviation, deviationsOf } from "./deviations.ts";
 
 const ROW: Deviation = {
   id: "one/no-udp",
@@ -14,6 +14,11 @@ test("those of a backend are its own", () => {
   const other = { ...ROW, id: "two/no-udp", backend: "two" };
   expect(deviationsOf("one", [ROW, other])).toEqual([ROW]);
   expect(deviationsOf("three", [ROW, other])).toEqual([]);
+});
+
+test("people are told with which option it does not hold", () => {
+  expect(describeDeviation(ROW)).toBe("the platform has no UDP UDP goes its way untouched");
+  expect(describeDeviation({ ...ROW, unless: "--udp" })).toMatch(/ \(Not with --udp\.\)$/);
 });
 
 describe(`the ${DEVIATIONS.length} declared deviations`, () => {

@@ -12,9 +12,13 @@ export interface Deviation {
   readonly instead: string;
   /** The test that shows the platform refusing: `FILE: NAME`. */
   readonly evidence: string;
+  /** The option of the backend with which it does not hold: `--redirect`. */
+  readonly unless?: string;
 }
 
 const USERSPACE_FACTS = "userspace/platform-facts.test.ts";
+const IPTABLES_FACTS = "iptables/platform-facts.test.ts";
+const NFTABLES_FACTS = "nftables/platform-facts.test.ts";
 
 /** All deviations of all backends. What is not in here and comes out otherwise is a bug. */
 export const DEVIATIONS: readonly Deviation[] = [
@@ -25,6 +29,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     fact: "A program can only listen on addresses of its machine.",
     instead: "Cluster IPs are not served.",
     evidence: `${USERSPACE_FACTS}: a program can not listen on an address that its machine does not have`,
+    unless: "--redirect",
   },
   {
     id: "userspace/edge-ip",
@@ -61,28 +66,65 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     id: "userspace/source",
     backend: "userspace",
-    scenarios:
-      /\/(tcp|udp)\/v[46]\/eTP-Local\/(?!no-endpoints|none-ready|all-failing|only-the-other-family|no-local\/from-outside|only-local\/from-endpoint|detect-none\/from-endpoint|detect-in-the-other-family\/from-endpoint).+\/from-(outside|workload|endpoint)$/,
+    scenarios: anyOf(
+      /^(?!cluster-ip)[^/]+\/(tcp|udp)\/v[46]\/eTP-Local\/(?!no-endpoints|none-ready|all-failing|only-the-other-family|no-local\/from-outside|only-local\/from-endpoint|detect-none\/from-endpoint|detect-in-the-other-family\/from-endpoint).+\/from-(outside|workload|endpoint)$/,
+      /^cluster-ip\/(tcp|udp)\/v[46]\/iTP-Cluster\/(spread|no-local|only-local|local-[^/]+|all-terminating|(zone|node)-hints[^/]*|detect-[^/]+)\/from-workload$/,
+      /^cluster-ip\/(tcp|udp)\/v[46]\/iTP-Local\/(spread|only-local|all-terminating|local-terminating|(zone|node)-hints[^/]*|detect-[^/]+)\/from-workload$/,
+      /^cluster-ip\/(tcp|udp)\/v[46]\/iTP-Cluster\/(spread|local-not-ready|all-terminating|local-terminating|detect-[^/]+)\/from-endpoint$/,
+      /^cluster-ip\/(tcp|udp)\/v[46]\/iTP-\w+\/detect-(none|in-the-other-family)\/from-(outside|node)$/,
+    ),
     fact: "A program without privileges can not send with another's address.",
     instead:
       "Endpoints see an address of this machine; the PROXY protocol can tell them the client's.",
     evidence: `${USERSPACE_FACTS}: a program can not call with an address that its machine does not have`,
   },
   {
-    id: "userspace/local-policy-of-own-calls",
-    backend: "userspace",
-    scenarios:
-      /\/(tcp|udp)\/v[46]\/eTP-Local\/(spread|no-local|local-not-ready|all-terminating|local-terminating|ranges-for-nodes|ranges-for-everybody|ranges-of-the-other-family|detect-[^/]+|masquerade-all)\/from-node$/,
-    fact: "A listening socket leads to one list of endpoints, whoever calls.",
-    instead:
-      "With traffic policy Local this machine's own calls, too, go to endpoints on it alone.",
-    evidence:
-      "userspace/plan-engine.test.ts: external policy Local leaves the endpoints of this node",
+    id: "iptables/edge-ip",
+    backend: "iptables",
+    scenarios: /^edge-ip\//,
+    fact: "Rules change where a packet is sent, but carry it to no machine that no route leads to.",
+    instead: "Edge addresses are left to the backend edge.",
+    evidence: `${IPTABLES_FACTS}: a packet that is sent elsewhere still needs a route to there`,
+  },
+  {
+    id: "iptables/loopback-v6",
+    backend: "iptables",
+    scenarios: anyOf(
+      /^node-port\/tcp\/v6\/node-ports-on-localhost\/to-loopback\//,
+      /^listen-address\/tcp\/v6\/on-any-address-to-loopback\//,
+    ),
+    fact: "Linux takes no packet for ::1 from another interface than loopback: IPv6 has no route_localnet.",
+    instead: "Nothing is served on ::1.",
+    evidence: `${IPTABLES_FACTS}: an answer to what was sent from ::1 does not come back`,
+  },
+  {
+    id: "nftables/edge-ip",
+    backend: "nftables",
+    scenarios: /^edge-ip\//,
+    fact: "Rules change where a packet is sent, but carry it to no machine that no route leads to.",
+    instead: "Edge addresses are left to the backend edge.",
+    evidence: `${NFTABLES_FACTS}: a packet that is sent elsewhere still needs a route to there`,
+  },
+  {
+    id: "nftables/loopback-v6",
+    backend: "nftables",
+    scenarios: anyOf(
+      /^node-port\/tcp\/v6\/node-ports-on-localhost\/to-loopback\//,
+      /^listen-address\/tcp\/v6\/on-any-address-to-loopback\//,
+    ),
+    fact: "Linux takes no packet for ::1 from another interface than loopback: IPv6 has no route_localnet.",
+    instead: "Nothing is served on ::1.",
+    evidence: `${NFTABLES_FACTS}: an answer to what was sent from ::1 does not come back`,
   },
 ];
 
 function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join("|"));
+}
+
+/** For people. */
+export function describeDeviation({ fact, instead, unless }: Deviation): string {
+  return unless === undefined ? `${fact} ${instead}` : `${fact} ${instead} (Not with ${unless}.)`;
 }
 
 /** Those of one backend, for its status and its documentation. */

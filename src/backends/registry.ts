@@ -6,7 +6,10 @@ const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map<
   () => Promise<BackendDefinition>
 >([
   ["print", async () => (await import("./print/definition.ts")).PRINT],
+  ["iptables", async () => (await import("./iptables/definition.ts")).IPTABLES],
+  ["nftables", async () => (await import("./nftables/definition.ts")).NFTABLES],
   ["userspace", async () => (await import("./userspace/definition.ts")).USERSPACE],
+  ["healthchecks", async () => (await import("./healthchecks/definition.ts")).HEALTHCHECKS],
 ]);
 
 export const BACKEND_NAMES: readonly string[] = [...BACKENDS.keys()];

@@ -1,7 +1,9 @@
-import { deviationsOf } from "../backends/deviations.ts";
+import type { LiveAnswer } from "../backends/backend.ts";
+import { describeDeviation, deviationsOf } from "../backends/deviations.ts";
 import { loadBackend } from "../backends/registry.ts";
 import { CoreError } from "../core/errors.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
+import type { Packet } from "../core/route/packet.ts";
 import { refuseBackend } from "../daemon/backend-words.ts";
 import { Faults } from "../daemon/faults.ts";
 
@@ -9,10 +11,13 @@ export const BACKEND_OPTIONS = {
   backend: {
     kind: "string",
     placeholder: "BACKEND",
-    suggestions: ["print", "userspace"],
+    suggestions: ["nftables", "iptables", "userspace"],
     help: "say also what this backend does otherwise",
   },
-  live: { kind: "boolean", help: "ask the data plane of the backend itself" },
+  live: {
+    kind: "boolean",
+    help: "read from the kernel what the packet meets at this moment, and compare",
+  },
 } as const;
 
 /** What one backend does otherwise than the reference says. */
@@ -20,6 +25,9 @@ export interface BackendNotes {
   readonly name: string;
   readonly deviations: readonly string[];
 }
+
+/** Where its data plane itself sends a packet. */
+export type AskLive = (packet: Packet) => Promise<LiveAnswer>;
 
 /** @throws CoreError ERR_USAGE, ERR_NOT_POSSIBLE_HERE */
 export async function backendNotes(
@@ -31,16 +39,24 @@ export async function backendNotes(
     return undefined;
   }
   if ((await loadBackend(name)) === undefined) throw refusalOf(name);
-  if (live) {
-    throw new CoreError(
-      "ERR_NOT_POSSIBLE_HERE",
-      `--live: the backend "${name}" has no data plane to ask; without --live the rules are explained`,
-    );
-  }
   return {
     name,
-    deviations: deviationsOf(name).map(({ fact, instead }) => `${fact} ${instead}`),
+    deviations: deviationsOf(name).map(describeDeviation),
   };
+}
+
+/** Undefined where nobody wants to know. @throws CoreError ERR_NOT_POSSIBLE_HERE */
+export async function askLiveOf({
+  backend: name = "",
+  live,
+}: ValuesOf<typeof BACKEND_OPTIONS>): Promise<AskLive | undefined> {
+  if (!live) return undefined;
+  const explainLive = (await loadBackend(name))?.explainLive;
+  if (explainLive !== undefined) return explainLive;
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    `--live: the backend "${name}" has no data plane to ask; without --live the rules are explained`,
+  );
 }
 
 /** A word of the command line: wrong usage, as with `run --to`. */
@@ -48,6 +64,17 @@ function refusalOf(name: string): CoreError {
   const faults = new Faults();
   faults.attempt(() => refuseBackend(name, "--backend"));
   return faults.error();
+}
+
+/** What the data plane says, and whether that is what the reference says. */
+export function describeLive(lines: readonly string[], differences: readonly string[]): string[] {
+  return [
+    "The data plane at this moment",
+    ...lines.map((line) => `  ${line}`),
+    ...(differences.length === 0
+      ? ["It does as the reference says"]
+      : ["It DIFFERS from the reference", ...differences.map((line) => `  - ${line}`)]),
+  ];
 }
 
 export function describeNotes(notes: BackendNotes | undefined): readonly string[] {

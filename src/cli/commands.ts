@@ -7,6 +7,8 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["check", async () => (await import("./check.ts")).CHECK],
   ["view", async () => (await import("./view.ts")).VIEW],
   ["explain", async () => (await import("./explain.ts")).EXPLAIN],
+  ["profile", async () => (await import("./profile.ts")).PROFILE],
+  ["cleanup", async () => (await import("./cleanup.ts")).CLEANUP],
   ["completion", async () => (await import("./completion.ts")).COMPLETION],
   ["version", async () => (await import("./version.ts")).VERSION],
 ]);

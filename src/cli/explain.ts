@@ -9,7 +9,13 @@ import { createSource } from "../daemon/create-source.ts";
 import { API_CLIENT_OPTIONS, FILE_OPTIONS } from "../daemon/options.ts";
 import { parseSourceSpec } from "../daemon/source-spec.ts";
 import { takeSnapshot } from "../daemon/take-snapshot.ts";
-import { BACKEND_OPTIONS, backendNotes, describeNotes } from "./backend-notes.ts";
+import {
+  askLiveOf,
+  BACKEND_OPTIONS,
+  backendNotes,
+  describeLive,
+  describeNotes,
+} from "./backend-notes.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
@@ -65,6 +71,11 @@ export const EXPLAIN: CommandSpec = {
       command:
         "explain --from file:state.yaml --node node-a --src 203.0.113.9 --dst 192.0.2.1:30080 --in outside --json",
     },
+    {
+      help: "beside it what the kernel's rules do with the packet at this moment",
+      command:
+        "explain --from file:state.yaml --node node-a --src 10.1.0.5 --dst 10.96.0.10:80 --backend nftables --live",
+    },
   ],
   run: explain,
 };
@@ -76,15 +87,29 @@ async function explain(input: CommandInput): Promise<number> {
   const policy = routePolicyOf(resolveFlags(POLICY_OPTIONS, input));
   const { src, dst } = requirePacket(options);
   const { origin, target } = parsePacket(src, dst);
-  const notes = await backendNotes(resolveFlags(BACKEND_OPTIONS, input));
+  const backend = resolveFlags(BACKEND_OPTIONS, input);
+  const notes = await backendNotes(backend);
+  const askLive = await askLiveOf(backend);
   const node = options.node ?? context.hostName;
 
   const router = await openRouter(input, options.from, node);
   const from = options.in ?? router.originOf(origin.src);
   const packet: Packet = { ...origin, ...target, from, ...hintOf(options) };
   const verdict = router.route(packet, policy);
-  const answer = { node, from, ...verdictToJson(verdict), ...(notes && { backend: notes }) };
-  const lines = [...describeVerdict(verdict), ...describeNotes(notes)];
+  const live = await askLive?.(packet);
+  const differences = live?.differencesFrom(verdict) ?? [];
+  const answer = {
+    node,
+    from,
+    ...verdictToJson(verdict),
+    ...(notes && { backend: notes }),
+    ...(live && { live: { lines: live.lines, differences } }),
+  };
+  const lines = [
+    ...describeVerdict(verdict),
+    ...describeNotes(notes),
+    ...(live === undefined ? [] : describeLive(live.lines, differences)),
+  ];
   context.stdout.write(`${json ? JSON.stringify(answer) : lines.join("\n")}\n`);
   return EXIT_OK;
 }

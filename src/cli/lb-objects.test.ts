@@ -55,6 +55,23 @@ test("a SOCKS5 proxy to anywhere needs no servers", () => {
   expect(servers).toEqual([]);
 });
 
+test("TLS is of the listener, with a certificate for each pair of files", () => {
+  const tlsCert = ["a.pem", "b.pem"];
+  const tlsKey = ["a.key", "b.key"];
+  const more = { tlsCert, tlsKey, tlsClientCa: "ca.pem" };
+  const made = objects({ listen: "8443", servers: [A], ...more });
+  expect(made.slice(2, 5)).toMatchObject([
+    { tls: { certificates: ["default/lb-1", "default/lb-2"], clientCaFile: "ca.pem" } },
+    { kind: "Certificate", name: "lb-1", certFiles: ["a.pem"], keyFile: "a.key" },
+    { kind: "Certificate", name: "lb-2", certFiles: ["b.pem"], keyFile: "b.key" },
+  ]);
+});
+
+test("a SOCKS5 proxy asks for the users of a file", () => {
+  const flags = { listen: "1080", socks5: true, allowOthers: true, socks5Users: "/etc/users" };
+  expect(objects(flags)[2]).toMatchObject({ mode: "socks5", usersFile: "/etc/users" });
+});
+
 describe("refuses", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["no address", { servers: [A] }, /^--listen: missing; expected/],
@@ -83,6 +100,22 @@ describe("refuses", () => {
       { listen: "80", servers: [A], allowOthers: true },
       /--socks5 with it/,
     ],
+    [
+      "a certificate without key",
+      { listen: "80", servers: [A], tlsCert: ["a.pem"] },
+      /^--tls-key: given 0 times; expected as often as --tls-cert \(1\)/,
+    ],
+    [
+      "authorities without a certificate",
+      { listen: "80", servers: [A], tlsClientCa: "ca.pem" },
+      /^--tls-client-ca: expected --tls-cert with it/,
+    ],
+    [
+      "TLS over UDP",
+      { listen: "80", servers: [A], tlsCert: ["a"], tlsKey: ["a"], protocol: "udp" },
+      /^--protocol: "udp" is not valid with --tls-cert/,
+    ],
+    ["users without SOCKS5", { listen: "80", servers: [A], socks5Users: "x" }, /--socks5 with it/],
     [
       "SOCKS5 over UDP",
       { listen: "80", servers: [A], socks5: true, protocol: "udp" },

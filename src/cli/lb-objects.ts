@@ -9,6 +9,7 @@ import { serviceSchema } from "../core/model/service.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { LB_OPTIONS } from "./lb-options.ts";
+import { lbTls } from "./lb-tls.ts";
 
 export type LbValues = ValuesOf<typeof LB_OPTIONS>;
 
@@ -24,6 +25,7 @@ export function lbObjects(values: LbValues): readonly ModelObject[] {
   const at = listenerPlace(values.listen, problems);
   const servers = parseServers(values, problems);
   checkOptions(values, problems);
+  const { certificates, tls } = lbTls(values, problems);
   if (at !== undefined) checkFamilies(at.address, servers, problems);
   if (at === undefined || problems.length > 0) {
     throw new CoreError("ERR_USAGE", problems.join("\n"));
@@ -50,7 +52,10 @@ export function lbObjects(values: LbValues): readonly ModelObject[] {
       service: `default/${NAME}`,
       mode,
       allowOthers: values.allowOthers,
+      usersFile: values.socks5Users ?? "",
+      ...(tls && { tls }),
     }),
+    ...certificates,
     ...servers.map(endpointOf),
   ];
 }
@@ -100,8 +105,12 @@ function parseServers(values: LbValues, problems: string[]): readonly HostPort[]
   return [...servers.values()];
 }
 
-function checkOptions({ socks5, allowOthers, protocol }: LbValues, problems: string[]): void {
+function checkOptions(values: LbValues, problems: string[]): void {
+  const { socks5, allowOthers, socks5Users, protocol } = values;
   if (allowOthers && !socks5) problems.push("--allow-others: expected --socks5 with it");
+  if (socks5Users !== undefined && !socks5) {
+    problems.push("--socks5-users: expected --socks5 with it");
+  }
   if (socks5 && protocol !== "tcp") {
     problems.push(`--protocol: "${protocol}" is not valid with --socks5; expected tcp`);
   }

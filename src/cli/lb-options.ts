@@ -17,9 +17,9 @@ export const LB_OPTIONS = {
   },
   protocol: {
     kind: "enum",
-    values: ["tcp", "udp", "http"],
+    values: ["tcp", "udp", "http", "h2"],
     default: "tcp",
-    help: "tcp, udp: bytes and datagrams as they are; http: requests of a connection one by one",
+    help: "tcp, udp: bytes and datagrams as they are; http, h2: requests of a connection one by one",
   },
   healthCheck: {
     kind: "enum",
@@ -30,5 +30,25 @@ export const LB_OPTIONS = {
   allowOthers: {
     kind: "boolean",
     help: "with --socks5: also to hosts that are not among --servers",
+  },
+  socks5Users: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "with --socks5: a file of name:password lines, one of which a client must give; read again when it changes",
+  },
+  tlsCert: {
+    kind: "list",
+    placeholder: "FILE",
+    help: "clients speak TLS; certificate and chain (PEM), chosen by the name that a client asks for; may be repeated",
+  },
+  tlsKey: {
+    kind: "list",
+    placeholder: "FILE",
+    help: "private key (PEM) of each --tls-cert, in the same order; both are read again when they change",
+  },
+  tlsClientCa: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "with --tls-cert: only clients with a certificate of these authorities (PEM)",
   },
 } as const;

@@ -1,13 +1,14 @@
 import { USERSPACE_OPTIONS } from "../backends/userspace/options.ts";
 import { resolveConfig } from "../daemon/config.ts";
 import { INSTANCE_OPTIONS, LOG_OPTIONS } from "../daemon/options.ts";
+import { checkUsers } from "./check-users.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { resolveFlags } from "./flags.ts";
 import { lbObjects } from "./lb-objects.ts";
 import { LB_OPTIONS } from "./lb-options.ts";
 import { runDaemon } from "./run-daemon.ts";
 
-const { metricsListen, healthListen, dryRun, json } = INSTANCE_OPTIONS;
+const { state, metricsListen, healthListen, dryRun, json } = INSTANCE_OPTIONS;
 const { nodeportAddresses: _, ...ENGINE_OPTIONS } = USERSPACE_OPTIONS;
 
 /** A preset of the daemon: the command line is the source, the userspace proxy the backend. */
@@ -20,7 +21,7 @@ export const LB: CommandSpec = {
   optionGroups: [
     { title: "Load balancer", specs: LB_OPTIONS },
     { title: "Proxy", specs: ENGINE_OPTIONS },
-    { title: "This instance", specs: { metricsListen, healthListen, dryRun, json } },
+    { title: "This instance", specs: { state, metricsListen, healthListen, dryRun, json } },
     { title: "Logs", specs: LOG_OPTIONS },
   ],
   examples: [
@@ -34,8 +35,21 @@ export const LB: CommandSpec = {
         "lb --listen 8080 --servers 10.0.0.1:80,10.0.0.2:80 --protocol http --method least-connections",
     },
     {
+      help: "HTTPS for two servers that speak plain HTTP",
+      command:
+        "lb --listen 0.0.0.0:443 --servers 10.0.0.1:80,10.0.0.2:80 --protocol http --tls-cert cert.pem --tls-key key.pem",
+    },
+    {
+      help: "in place of the one that runs, without a connection refused",
+      command: "lb --listen 8080 --servers 10.0.0.1:80,10.0.0.3:80 --take-over",
+    },
+    {
       help: "a SOCKS5 proxy for this machine",
       command: "lb --listen 1080 --socks5 --allow-others",
+    },
+    {
+      help: "a SOCKS5 proxy for those whose name:password stands in a file",
+      command: "lb --listen 0.0.0.0:1080 --socks5 --allow-others --socks5-users users.txt",
     },
   ],
   run: balance,
@@ -43,7 +57,9 @@ export const LB: CommandSpec = {
 
 async function balance(input: CommandInput): Promise<number> {
   const { flags, context } = input;
-  const objects = lbObjects(resolveFlags(LB_OPTIONS, input));
+  const values = resolveFlags(LB_OPTIONS, input);
+  const objects = lbObjects(values);
+  if (values.socks5Users !== undefined) await checkUsers(values.socks5Users);
   const config = await resolveConfig({
     flags: { ...flags, to: ["userspace"] },
     environment: context.environment,

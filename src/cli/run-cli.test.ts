@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AVAILABLE_BACKENDS } from "../daemon/backend-words.ts";
 import { COMMANDS, loadCommands } from "./commands.ts";
 import { runCli } from "./run-cli.ts";
 
@@ -56,6 +57,7 @@ test.each([
   [["run", "--frmo", "x"], /unknown option '--frmo'\n\(Did you mean --from\?\)/],
   [["check"], /missing required argument 'FILE'/],
   [["check", "a", "b"], /too many arguments/],
+  [["cleanup"], /missing; expected --to BACKEND or --kube-proxy/],
   [["completion", "tcsh"], /Allowed choices are bash, zsh, fish/],
   [["run", "--from", "file:a", "--to", "prnt"], /did you mean "print"/],
   [
@@ -234,13 +236,13 @@ test("explain tells where a packet comes from, and takes the policy", async () =
   expect((await asked("--nodeport-addresses", "all", "--masquerade-all")).code).toBe(0);
   expect((await asked("--nodeport-addresses", "most")).code).toBe(2);
   expect((await asked("--backend", "print", "--live")).code).toBe(4);
-  expect((await asked("--backend", "nftables")).code).toBe(4);
+  expect((await asked("--backend", "ipvs")).code).toBe(4);
   expect((await asked("--live")).code).toBe(2);
 });
 
 test.each([
   [["run", "--from", "kube", "--to", "print"], 4],
-  [["run", "--from", "file:a", "--to", "auto"], 4],
+  [["run", "--from", "file:a", "--to", "ipvs"], 4],
   [["run", "--config", "no-such-config.yaml"], 3],
 ])("%j is %i", async (args, expected) => {
   expect((await cli(args)).code).toBe(expected);
@@ -272,7 +274,7 @@ function offered(script: string, words: readonly string[]): string[] {
 test("bash completes commands, options, backends, values and files", async () => {
   const { stdout: script } = await cli(["completion", "bash"]);
   expect(offered(script, ["portolan", "ch"])).toEqual(["check"]);
-  expect(offered(script, ["portolan", "run", "--to", ""])).toEqual(["print", "userspace", "api"]);
+  expect(offered(script, ["portolan", "run", "--to", ""])).toEqual(AVAILABLE_BACKENDS);
   expect(offered(script, ["portolan", "run", "--log-l"])).toEqual(["--log-level"]);
   expect(offered(script, ["portolan", "run", "--format", "y"])).toEqual(["yaml"]);
   expect(offered(script, ["portolan", "run", "--from", "fi"])).toEqual(["file:"]);

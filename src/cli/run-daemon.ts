@@ -4,7 +4,7 @@ import { createDeps } from "../daemon/create-deps.ts";
 import { dryRun } from "../daemon/dry-run.ts";
 import { listenForEnd } from "../daemon/end-requests.ts";
 import { createLogger } from "../daemon/logger.ts";
-import { runInstance } from "../daemon/run-instance.ts";
+import { type RunOptions, runInstance } from "../daemon/run-instance.ts";
 import type { CliContext } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 
@@ -12,6 +12,7 @@ import { EXIT_OK } from "./exit-codes.ts";
 export async function runDaemon(
   config: InstanceConfig,
   { stdout, stderr }: CliContext,
+  options: RunOptions = {},
 ): Promise<number> {
   const { logLevel: level, logFormat: format } = config.values;
   const log = await createLogger({ level, format, isTerminal: stderr.isTTY === true });
@@ -27,7 +28,7 @@ export async function runDaemon(
     exit: (code) => process.exit(code),
   });
   try {
-    const { exitCode, isClean } = await runInstance(config, deps, end);
+    const { exitCode, isClean } = await runInstance(config, deps, end, options);
     return isClean ? exitCode : process.exit(exitCode);
   } finally {
     end.dispose();

@@ -1,16 +1,13 @@
 import { loadAllBackends } from "../backends/registry.ts";
 import { resolveConfig } from "../daemon/config.ts";
 import { CONFIG_OPTION, OPTION_GROUPS, WORDS } from "../daemon/options.ts";
+import { backendOptionGroups } from "./backend-option-groups.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { runDaemon } from "./run-daemon.ts";
 
 /** Its options are those of the daemon and those of all backends. */
 export async function createRunCommand(): Promise<CommandSpec> {
   const backends = await loadAllBackends();
-  const ofBackends = backends.map(({ name, options }) => ({
-    title: `Backend ${name}`,
-    specs: options,
-  }));
   return {
     name: "run",
     summary: "bring the state of sources to backends, and keep it there",
@@ -20,7 +17,7 @@ export async function createRunCommand(): Promise<CommandSpec> {
     optionGroups: [
       { title: "Sources and backends", specs: { ...WORDS, ...CONFIG_OPTION } },
       ...OPTION_GROUPS,
-      ...ofBackends,
+      ...backendOptionGroups(backends),
     ],
     examples: [
       {

@@ -5,19 +5,16 @@ import { nearest } from "../core/model/problems.ts";
 /** Attached to the store itself: it serves every node, where a backend takes one node's view. */
 export const API = "api";
 
-/** Backends that this version does not have. */
-const NOT_AVAILABLE: readonly string[] = [
-  "nftables",
-  "iptables",
-  "ipvs",
-  "hcn",
-  "edge",
-  "healthchecks",
-  "auto",
-];
+/** The best backend that works on this machine. */
+export const AUTO = "auto";
 
 /** The words that `--to` takes. */
-export const AVAILABLE_BACKENDS: readonly string[] = [...BACKEND_NAMES, API];
+export const AVAILABLE_BACKENDS: readonly string[] = [...BACKEND_NAMES, API, AUTO];
+
+/** Backends that this version does not have. */
+const NOT_AVAILABLE: readonly string[] = ["nftables", "iptables", "ipvs", "hcn", "edge"].filter(
+  (name) => !BACKEND_NAMES.includes(name),
+);
 
 /**
  * Says why there is no backend of that name.

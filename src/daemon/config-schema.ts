@@ -25,7 +25,7 @@ export function configJsonSchema(
       backends: {
         description: "What --to says",
         type: "array",
-        items: { anyOf: [...backends.map(backendEntry), { const: "api" }] },
+        items: { anyOf: [...backends.map(backendEntry), { enum: ["api", "auto"] }] },
       },
     },
   };

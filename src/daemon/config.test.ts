@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PRINT } from "../backends/print/definition.ts";
 import { AVAILABLE_BACKENDS } from "./backend-words.ts";
 import { type ConfigInputs, type InstanceConfig, resolveConfig } from "./config.ts";
 import { parseConfigFile } from "./config-file.ts";
@@ -77,7 +78,7 @@ test("wrong flags are wrong usage, all of them at once", async () => {
     message: [
       '--pipe: "x" is not valid; expected one of separate, parallel, sequence',
       "no source; expected --from SOURCE, such as --from file:state.yaml",
-      '--to: "prnt" is not a backend (did you mean "print"?); expected one of print, userspace, api',
+      `--to: "prnt" is not a backend (did you mean "print"?); expected one of ${AVAILABLE_BACKENDS.join(", ")}`,
     ].join("\n"),
   });
   await expect(resolve({ flags: { ...RUN, format: "xml" } })).rejects.toMatchObject({
@@ -88,7 +89,7 @@ test("wrong flags are wrong usage, all of them at once", async () => {
 
 test.each([
   [{ from: ["kube"], to: ["print"] }, 'source "kube" is not available'],
-  [{ from: ["file:a"], to: ["nftables"] }, 'backend "nftables" is not available'],
+  [{ from: ["file:a"], to: ["ipvs"] }, 'backend "ipvs" is not available'],
 ])("what this version does not have is not possible: %j", async (flags, message) => {
   await expect(resolve({ flags })).rejects.toMatchObject({
     code: "ERR_NOT_POSSIBLE_HERE",
@@ -160,6 +161,18 @@ test("a config file that is not there is named", async () => {
     code: "ERR_CONFIG_INVALID",
     message: expect.stringContaining(config),
   });
+});
+
+test("auto is the backend that was chosen, with its name, its options and the reasons", async () => {
+  const definition = { ...PRINT, name: "best" };
+  const choice = { definition, reasons: ["best: is best", "not better: it is missing"] };
+  const { backends } = await resolve({
+    flags: { from: ["file:a"], to: ["auto"], format: "yaml" },
+    chooseBackend: async () => choice,
+  });
+  expect(backends).toMatchObject([
+    { name: "best", definition, reasons: choice.reasons, options: { format: "yaml" } },
+  ]);
 });
 
 test("completion offers the backends that there are", () => {

@@ -10,11 +10,13 @@ import {
   type OptionLayer,
   resolveOptions,
 } from "../core/options/resolve-options.ts";
-import { API, refuseBackend } from "./backend-words.ts";
+import { API, AUTO, refuseBackend } from "./backend-words.ts";
+import { type BackendChoice, chooseBackend } from "./choose-backend.ts";
 import { type BackendEntry, EMPTY_CONFIG_FILE, readConfigFile } from "./config-file.ts";
 import { Faults } from "./faults.ts";
 import { CONFIG_OPTION, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
 import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
+import { readThisMachine } from "./this-machine.ts";
 import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
 
 export interface BackendConfig {
@@ -22,6 +24,8 @@ export interface BackendConfig {
   readonly name: string;
   readonly definition: BackendDefinition;
   readonly options: ValuesOf<OptionSpecs>;
+  /** Why it was chosen, where nobody named it. */
+  readonly reasons?: readonly string[];
 }
 
 /** All that one instance is told, checked. */
@@ -40,6 +44,8 @@ export interface ConfigInputs {
   readonly hostName: string;
   /** What a preset gives in place of `--from`. */
   readonly sources?: readonly SourceSpec[];
+  /** What `--to auto` chooses; by what works on this machine where it is missing. */
+  readonly chooseBackend?: () => Promise<BackendChoice>;
 }
 
 /**
@@ -66,7 +72,8 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
       ? words.to.map((to) => ({ to, options: {}, place: placeOf("to") }))
       : file.backends;
   if (entries.length === 0) faults.usage("no backend; expected --to BACKEND, such as --to print");
-  const backends = await resolveBackends(entries, given, fromFile, faults);
+  const choose = inputs.chooseBackend ?? (() => chooseBackend(readThisMachine()));
+  const backends = await resolveBackends(entries, { given, file: fromFile, choose }, faults);
   if (values !== undefined) {
     faults.attempt(() => serverTlsOf(values));
     faults.attempt(() => clientTlsOf(values));
@@ -110,25 +117,31 @@ function resolveSources(
 
 async function resolveBackends(
   entries: readonly BackendEntry[],
-  given: readonly OptionLayer[],
-  file: OptionLayer,
+  from: {
+    readonly given: readonly OptionLayer[];
+    readonly file: OptionLayer;
+    readonly choose: () => Promise<BackendChoice>;
+  },
   faults: Faults,
 ): Promise<readonly BackendConfig[]> {
+  const { given, file, choose } = from;
   const configs: BackendConfig[] = [];
   const uses = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
     if (entry.to === API) continue;
-    const definition = await loadBackend(entry.to);
+    const choice = entry.to === AUTO ? await choose() : undefined;
+    const definition = choice?.definition ?? (await loadBackend(entry.to));
     if (definition === undefined) {
       faults.attempt(() => refuseBackend(entry.to, entry.place));
       continue;
     }
     const own = fileLayer(entry.options, ["backends", index]);
     const options = faults.values(resolveOptions(definition.options, [...given, own, file]));
-    const use = (uses.get(entry.to) ?? 0) + 1;
-    uses.set(entry.to, use);
-    const name = use === 1 ? entry.to : `${entry.to}-${use}`;
-    if (options !== undefined) configs.push({ name, definition, options });
+    const use = (uses.get(definition.name) ?? 0) + 1;
+    uses.set(definition.name, use);
+    const name = use === 1 ? definition.name : `${definition.name}-${use}`;
+    const reasons = choice && { reasons: choice.reasons };
+    if (options !== undefined) configs.push({ name, definition, options, ...reasons });
   }
   return configs;
 }

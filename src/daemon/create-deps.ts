@@ -1,14 +1,14 @@
-import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/log.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import type { InstanceConfig } from "./config.ts";
 import { createSource } from "./create-source.ts";
 import type { ApiAttachment, InstanceDeps } from "./instance-deps.ts";
+import { createPresence } from "./presence.ts";
+import { readThisMachine } from "./this-machine.ts";
 import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
 import { readVersion } from "./version.ts";
 
-const ROOT = 0;
 const MS_PER_SECOND = 1000;
 
 /** Time and chance as they are. */
@@ -25,12 +25,13 @@ export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDep
     ...WORLD,
     log,
     stdout,
-    machine: { os: process.platform, isRoot: process.getuid?.() === ROOT },
+    machine: readThisMachine(),
     version: readVersion(),
     nowMs: () => Date.now(),
     monotonicSeconds: () => performance.now() / MS_PER_SECOND,
     createSource: (spec, config) => createSource(spec, config.values, WORLD),
     startApi: (store, config) => startApi(store, config, log),
+    createPresence: ({ values }) => createPresence(values.state, log),
     watchApi: async ({ address }, config, request, report) => {
       const { watchNode } = await import("../sources/api/watch-node.ts");
       return watchNode({ address, tls: clientTlsOf(config.values), ...WORLD }, request, report);

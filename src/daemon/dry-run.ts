@@ -20,6 +20,8 @@ interface DryRun {
 
 interface BackendDryRun {
   readonly name: string;
+  /** Why it was chosen, where nobody named it. */
+  readonly reasons: readonly string[];
   readonly findings: readonly Finding[];
   readonly ops: readonly Op[];
   /** What the data plane would be told, where the backend can say. */
@@ -55,13 +57,14 @@ async function planRun(config: InstanceConfig, deps: InstanceDeps): Promise<DryR
 }
 
 async function planBackend(
-  { name, definition, options }: BackendConfig,
+  { name, definition, options, reasons = [] }: BackendConfig,
   parts: { readonly node: string; readonly ops: readonly Op[]; readonly deps: InstanceDeps },
 ): Promise<BackendDryRun> {
   const { ops, deps } = parts;
   const context = { nodeName: parts.node, log: deps.log, stdout: deps.stdout };
   return {
     name,
+    reasons,
     findings: await definition.probe(deps.machine),
     ops,
     executes: await definition.preview?.(options, context, ops),
@@ -92,10 +95,14 @@ function render({ node, sources, conflicts, listens, backends }: DryRun): string
   return `${lines.join("\n")}\n`;
 }
 
-function renderBackend({ name, findings, ops, executes }: BackendDryRun): readonly string[] {
-  const problems = findings.map(
-    ({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`,
-  );
+function renderBackend(backend: BackendDryRun): readonly string[] {
+  const { name, reasons, findings, ops, executes } = backend;
+  const [chosen, ...passedOver] = reasons;
+  const problems = [
+    ...(chosen === undefined ? [] : [`would take ${chosen}`]),
+    ...passedOver.map((reason) => `  ${reason}`),
+    ...findings.map(({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`),
+  ];
   return executes === undefined
     ? [...problems, `would send to ${name}:`, ...ops.map((op) => `  ${renderOp(op)}`)]
     : [...problems, `${name} would execute:`, executes.trimEnd()];

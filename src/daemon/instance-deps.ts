@@ -5,6 +5,7 @@ import type { WatchRequest } from "../core/sinks/sink.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import type { Source, SourceReporter } from "../sources/source.ts";
 import type { InstanceConfig } from "./config.ts";
+import type { Presence } from "./presence.ts";
 import type { OpStream } from "./pump.ts";
 import type { SourceSpec } from "./source-spec.ts";
 
@@ -30,6 +31,8 @@ export interface InstanceDeps {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly createSource: (spec: SourceSpec, config: InstanceConfig) => Promise<Source>;
   readonly startApi: (store: GlobalStore, config: InstanceConfig) => Promise<ApiAttachment>;
+  /** How other processes find this one; where it is missing, they do not. */
+  readonly createPresence?: (config: InstanceConfig) => Presence;
   /** One node's operations straight from an API, without a store in between. */
   readonly watchApi: (
     spec: ApiSourceSpec,

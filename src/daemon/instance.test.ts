@@ -117,6 +117,35 @@ test("one failing backend does not stop the other, and the first state counts as
   }
 });
 
+test("a backend is told that all is well only once the others have applied a state", async () => {
+  let finish: () => void = () => undefined;
+  const slow = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const kernel = fakeBackend("kernel", [], {
+    sink: { send: (op) => (op.op === "sync" ? slow : undefined) },
+  });
+  const plain = fakeBackend("asking", []);
+  let isHealthy: (() => boolean) | undefined;
+  const asking = {
+    ...plain,
+    definition: {
+      ...plain.definition,
+      create: async (...args: Parameters<typeof plain.definition.create>) => {
+        isHealthy = args[1].health?.isHealthy;
+        return plain.definition.create(...args);
+      },
+    },
+  };
+  const config = await configOf({}, [kernel, asking]);
+  const instance = await startInstance(config, createFakeDeps([new FakeSource("file:a", [WEB])]));
+  expect(isHealthy?.()).toBe(false);
+  finish();
+  await instance.applied;
+  expect(isHealthy?.()).toBe(true);
+  await instance.stop();
+});
+
 test("a backend that does not work here is refused with the remedy, and what was opened is closed", async () => {
   const calls: string[] = [];
   const broken = fakeBackend("broken", calls, {

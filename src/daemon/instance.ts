@@ -11,10 +11,13 @@ import { createMetrics } from "./metrics.ts";
 import { openBackends } from "./open-backends.ts";
 import { pump } from "./pump.ts";
 import { startServers } from "./servers.ts";
+import { Succession, takesOver } from "./succession.ts";
 
 export interface Instance {
   /** Settles when the first state is applied by all; rejects when anything failed before. */
   readonly applied: Promise<void>;
+  /** Settles when another process has taken this one's place. */
+  readonly replaced: Promise<void>;
   /** Ends what is under way and closes everything; what a kernel was told stays. */
   stop(): Promise<void>;
 }
@@ -45,14 +48,18 @@ async function wire(
     nowSeconds: deps.monotonicSeconds,
     withProcess: config.values.metricsListen !== undefined,
   });
+  const succession = await Succession.begin(config, { deps, board, closers });
   await startServers(config.values, { deps, board, metrics, closers });
-  const sinks = await openBackends(config, { deps, board, metrics, closers });
+  const sinks = await openBackends(config, { deps, board, metrics, closers, succession });
+  await succession.announce();
   const names = sinks.map((sink) => sink.name);
   const firstSyncs = new FirstSyncs(config.servesApi ? [...names, API] : names);
   feed = await createFeed(config, { deps, board, metrics, closers, firstSyncs });
   startPumps(sinks, feed, { deps, board, closers, firstSyncs });
   await feed.start();
-  return { applied: firstSyncs.done, stop: () => closers.closeAll() };
+  const { done } = firstSyncs;
+  const applied = takesOver(config) ? done.then(() => succession.complete()) : done;
+  return { applied, replaced: succession.replaced, stop: () => closers.closeAll() };
 }
 
 function startPumps(

@@ -1,5 +1,5 @@
 import type { Finding } from "../backends/backend.ts";
-import { deviationsOf } from "../backends/deviations.ts";
+import { describeDeviation, deviationsOf } from "../backends/deviations.ts";
 import { CoreError } from "../core/errors.ts";
 import { createPipe, type NamedSink } from "../core/sinks/pipe.ts";
 import type { Sink } from "../core/sinks/sink.ts";
@@ -8,12 +8,14 @@ import type { Closers } from "./closers.ts";
 import type { BackendConfig, InstanceConfig } from "./config.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Succession } from "./succession.ts";
 
 export interface OpenBackendsContext {
   readonly deps: InstanceDeps;
   readonly board: StatusBoard;
   readonly metrics: Metrics;
   readonly closers: Closers;
+  readonly succession: Succession;
 }
 
 /**
@@ -33,10 +35,11 @@ export async function openBackends(
 }
 
 async function openBackend(
-  { name, definition, options }: BackendConfig,
+  { name, definition, options, reasons }: BackendConfig,
   config: InstanceConfig,
-  { deps, board, metrics, closers }: OpenBackendsContext,
+  { deps, board, metrics, closers, succession }: OpenBackendsContext,
 ): Promise<NamedSink> {
+  if (reasons !== undefined) deps.log.info({ backend: name, reasons }, `--to auto takes ${name}`);
   const findings = await definition.probe(deps.machine);
   refuseMissing(name, findings);
   const report = board.add("backend", name);
@@ -44,20 +47,33 @@ async function openBackend(
     nodeName: config.node,
     log: deps.log,
     stdout: deps.stdout,
+    inherited: succession.inheritedBy(name),
+    health: {
+      isHealthy: () => board.health().healthy && haveOthersSynced(board, name),
+      setNodeEligible: (whyNot) => board.setNodeEligible(whyNot),
+    },
   });
   closers.add(`backend ${name}`, async () => {
     await backend.drain();
     await backend.close();
   });
+  if (backend.plane !== undefined) succession.addPlane(name, backend.plane);
   metrics.watchBackend(name, () => backend.metrics?.() ?? []);
   report.ok(definition.summary);
   const always = [
     ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),
-    ...deviationsOf(definition.name).map(({ fact, instead }) => `${fact} ${instead}`),
+    ...deviationsOf(definition.name).map(describeDeviation),
   ];
   const tell = (): void => report.notHonoured([...always, ...backend.status().notHonoured]);
   tell();
   return { name, sink: metrics.meter(name, afterSync(backend.sink, tell)) };
+}
+
+/** A data plane that never had the state yet answers for nothing; who asks has not synced either. */
+function haveOthersSynced(board: StatusBoard, asking: string): boolean {
+  return board
+    .components()
+    .every(({ kind, name, okMs }) => kind !== "sync" || name === asking || okMs !== undefined);
 }
 
 /** What can not be honoured depends on what was asked for last. */

@@ -1,4 +1,5 @@
-import type { OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
+import type { OptionSpec, OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
+import { AVAILABLE_BACKENDS } from "./backend-words.ts";
 
 /** Options of every command. */
 export const LOG_OPTIONS = {
@@ -68,8 +69,10 @@ export const API_SERVER_OPTIONS = {
   },
 } as const;
 
+type ListSpec = Extract<OptionSpec, { readonly kind: "list" }>;
+
 /** What flows where; in a config file these are the lists `sources` and `backends`. */
-export const WORDS = {
+export const WORDS: { readonly from: ListSpec; readonly to: ListSpec } = {
   from: {
     kind: "list",
     placeholder: "SOURCE",
@@ -79,14 +82,19 @@ export const WORDS = {
   to: {
     kind: "list",
     placeholder: "BACKEND",
-    suggestions: ["print", "userspace", "api"],
-    help: "a backend: print, userspace, api; may be repeated",
+    suggestions: AVAILABLE_BACKENDS,
+    help: `a backend: ${AVAILABLE_BACKENDS.join(", ")} (the best one that works here); may be repeated`,
   },
-} as const;
+};
 
 /** How one instance is wired. */
 export const INSTANCE_OPTIONS = {
   node: { kind: "string", placeholder: "NAME", help: "this node; the host name when not given" },
+  state: {
+    kind: "string",
+    placeholder: "DIR",
+    help: "the folder of this instance, where other commands find it; the user's state folder when not given",
+  },
   once: { kind: "boolean", help: "end with 0 when the first sync is applied by all backends" },
   dryRun: { kind: "boolean", help: "print what would be done and do nothing" },
   json: { kind: "boolean", help: "with --dry-run: print for machines" },

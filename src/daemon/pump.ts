@@ -121,7 +121,9 @@ class Driver {
     const waitMs = backoffMs(this.#options.backoff ?? DEFAULT_BACKOFF, this.#failures, random());
     const message = error instanceof Error ? error.message : String(error);
     report.failed(message);
-    log.error({ sink: name, err: error, failures: this.#failures, waitMs }, "sync failed");
+    // What we say ourselves needs no stack: it names what is wrong and where.
+    const err = error instanceof CoreError ? {} : { err: error };
+    log.error({ sink: name, failures: this.#failures, waitMs, ...err }, `sync failed: ${message}`);
     onFailed?.(error);
     await sleep(waitMs, this.#signal);
   }

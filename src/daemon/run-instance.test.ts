@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
+import { CoreError } from "../core/errors.ts";
 import { type EndListener, listenForEnd } from "./end-requests.ts";
 import {
   configOf,
@@ -95,6 +96,25 @@ test("once: 0 when the first state is applied, 1 when it failed", async () => {
   expect(await runInstance(bad, createFakeDeps([source()]), createEnds().end)).toMatchObject({
     exitCode: 1,
   });
+});
+
+test("one that ends on the first failure does so only then, without a stack for what is named", async () => {
+  const { log, lines } = createLog();
+  const refused = new CoreError("ERR_LISTEN", "can not listen on 127.0.0.1:80");
+  const failing = fakeBackend("bad", [], { sink: { send: () => Promise.reject(refused) } });
+  const source = (): FakeSource => new FakeSource("file:a", []);
+  const options = { endsOnFirstFailure: true };
+  const bad = await configOf({}, [failing]);
+  const deps = createFakeDeps([source()], { log });
+  expect(await runInstance(bad, deps, createEnds().end, options)).toMatchObject({ exitCode: 1 });
+  const failed = lines.find(({ level }) => level === "error");
+  expect(failed?.message).toBe("sync failed: can not listen on 127.0.0.1:80");
+  expect(failed?.fields).not.toHaveProperty("err");
+  const { end, signals } = createEnds();
+  const good = await configOf({}, [fakeBackend("one", [])]);
+  const running = runInstance(good, createFakeDeps([source()]), end, options);
+  signals.emit("SIGTERM");
+  expect(await running).toMatchObject({ exitCode: 0 });
 });
 
 test("an end that takes too long is not waited for", async () => {

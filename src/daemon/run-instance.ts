@@ -1,6 +1,7 @@
 import type { InstanceConfig } from "./config.ts";
 import type { EndListener, EndRequest } from "./end-requests.ts";
-import { startInstance } from "./instance.ts";
+import { type Instance, startInstance } from "./instance.ts";
+import { takesOver } from "./succession.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 
 /** A clean end that takes longer, beside the draining of backends, is not waited for. */
@@ -13,18 +14,27 @@ export interface RunResult {
   readonly isClean: boolean;
 }
 
+export interface RunOptions {
+  /** It ends where the first state can not be applied; otherwise that is tried again and again. */
+  readonly endsOnFirstFailure?: boolean;
+}
+
 /** Runs until it is asked to end, or with `once` until the first state is applied. */
 export async function runInstance(
   config: InstanceConfig,
   deps: InstanceDeps,
   end: EndListener,
+  { endsOnFirstFailure = false }: RunOptions = {},
 ): Promise<RunResult> {
   const { log } = deps;
   const instance = await startInstance(config, deps);
-  const reasons: Promise<EndRequest>[] = [end.asked];
+  const replaced = { reason: "another process has taken over", exitCode: 0 };
+  const reasons: Promise<EndRequest>[] = [end.asked, instance.replaced.then(() => replaced)];
   if (config.values.once) {
     const applied = { reason: "the first state is applied", exitCode: 0 };
     reasons.push(instance.applied.then(() => applied, describeFailure));
+  } else if (endsOnFirstFailure || takesOver(config)) {
+    reasons.push(firstFailure(instance));
   }
   const { reason, exitCode } = await Promise.race(reasons);
   log.info({ reason }, "ending");
@@ -43,6 +53,13 @@ export async function runInstance(
 function longestDrainMs({ backends }: InstanceConfig): number {
   const times = backends.map(({ definition, options }) => definition.drainMs?.(options) ?? 0);
   return Math.max(0, ...times);
+}
+
+/** Never settles where there is none. */
+function firstFailure({ applied }: Instance): Promise<EndRequest> {
+  return new Promise((resolve) => {
+    applied.catch((error: unknown) => resolve(describeFailure(error)));
+  });
 }
 
 function describeFailure(error: unknown): EndRequest {

@@ -32,7 +32,7 @@ async function serve(routes: Routes): Promise<string> {
 test("health pages answer 200 or 503 by what they ask", async () => {
   const board = new StatusBoard({ now: () => 0 });
   const source = board.add("source", "file");
-  const url = await serve(healthRoutes(board));
+  const url = await serve(healthRoutes(board, () => 0));
   const status = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
   expect([await status("/livez"), await status("/healthz"), await status("/readyz")]).toEqual([
     200, 200, 503,
@@ -45,6 +45,29 @@ test("health pages answer 200 or 503 by what they ask", async () => {
   ]);
   const body: unknown = await (await fetch(`${url}/healthz?verbose`)).json();
   expect(body).toMatchObject({ healthy: false, reasons: ["source file: failed: gone"] });
+});
+
+test("/healthz has the fields of kube-proxy's, and says where a node is about to go", async () => {
+  let nowMs = 1000;
+  const board = new StatusBoard({ now: () => nowMs });
+  board.add("sync", "nftables").ok("in sync");
+  nowMs = 61_000;
+  const url = await serve(healthRoutes(board, () => nowMs));
+  const family = { lastUpdated: "1970-01-01T00:00:01.000Z", healthy: true };
+  expect(await (await fetch(`${url}/healthz`)).json()).toMatchObject({
+    lastUpdated: "1970-01-01T00:00:01.000Z",
+    currentTime: "1970-01-01T00:01:01.000Z",
+    nodeEligible: true,
+    healthy: true,
+    status: { IPv4: family, IPv6: family },
+  });
+  board.setNodeEligible("node a was deleted");
+  const gone = await fetch(`${url}/healthz`);
+  expect([gone.status, await gone.json()]).toMatchObject([
+    503,
+    { healthy: true, nodeEligible: false, reasons: ["node a was deleted"] },
+  ]);
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
 });
 
 test("only GET and HEAD, only known pages, and a page that throws is a 500", async () => {

@@ -32,7 +32,7 @@ export async function startServers(
     byAddress.set(key, wanted);
   };
   want(values.metricsListen, metricsRoutes(metrics));
-  want(values.healthListen, healthRoutes(board));
+  want(values.healthListen, healthRoutes(board, deps.nowMs));
   for (const { address, routes } of byAddress.values()) {
     const server = await startHttpServer(address, routes);
     closers.add("status server", () => server.close());

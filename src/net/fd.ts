@@ -84,6 +84,11 @@ export interface StreamFd extends Fd {
   /** Closes so that the peer's next read fails with ECONNRESET; what is unsent is dropped. */
   reset(): void;
   remoteAddress(): SocketAddress;
+  /**
+   * Where the peer called before the system redirected it here; undefined where that is not known.
+   * Missing where the provider can not tell.
+   */
+  originalDestination?(): SocketAddress | undefined;
   /** Undefined where bytes can not move without passing through JavaScript. */
   readonly splice: SpliceEnd | undefined;
   /** Gives it up, for another loop of this process; undefined where the provider can not. */
@@ -119,11 +124,14 @@ export type PeerKey = number | string;
  */
 export interface DatagramFd extends Fd {
   readonly readable: boolean;
+  /** Whether the last `flush` found room. No event tells when there is again: the next one tries. */
   readonly writable: boolean;
   /** Takes a batch: how many datagrams, 0 where none waits; or a negative errno. */
   receive(): number;
   /** The bytes of one of the batch; valid until the next `receive`. */
   datagram(index: number): Uint8Array;
+  /** How many there are in it. */
+  byteCount(index: number): number;
   senderKey(index: number): PeerKey;
   sender(index: number): DatagramPeer;
   peer(address: SocketAddress): DatagramPeer;
@@ -131,6 +139,8 @@ export interface DatagramFd extends Fd {
   queue(bytes: Uint8Array, to?: DatagramPeer): boolean;
   /** Queues one of the last batch that any FD of this loop received. False: full, flush first. */
   forward(index: number, to?: DatagramPeer): boolean;
+  /** As `forward`, but a copy: it may be sent after the next `receive`, together with others. */
+  keep(index: number, to?: DatagramPeer): boolean;
   /**
    * Sends what is queued: how many datagrams went out. The rest is dropped, as UDP may. A negative
    * errno where none did.
@@ -218,4 +228,6 @@ export interface Adopter {
   stream(handOff: HandOff): StreamFd;
   /** Borrowed: its owner is another thread, which closes it. Several loops may borrow one. */
   server(handOff: HandOff): ServerFd;
+  /** Borrowed, too; by one loop at a time. */
+  datagram(handOff: HandOff): DatagramFd;
 }

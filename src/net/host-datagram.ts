@@ -89,6 +89,10 @@ export class HostDatagram implements DatagramFd {
     return this.#at(index).bytes;
   }
 
+  byteCount(index: number): number {
+    return this.#at(index).bytes.length;
+  }
+
   senderKey(index: number): PeerKey {
     return formatSocketAddress(this.#at(index).from);
   }
@@ -109,6 +113,10 @@ export class HostDatagram implements DatagramFd {
 
   forward(index: number, to?: DatagramPeer): boolean {
     return this.queue(this.datagram(index), to);
+  }
+
+  keep(index: number, to?: DatagramPeer): boolean {
+    return this.forward(index, to);
   }
 
   flush(): number {

@@ -21,7 +21,8 @@ export interface BufferSizes {
   readonly outputBytes: number;
 }
 
-const SCRATCH_BYTES = 65_536;
+/** The most that one read brings. */
+export const SCRATCH_BYTES = 65_536;
 const DEFAULT_BUFFER_BYTES = 16_384;
 const KEPT_BYTES = 4_194_304;
 

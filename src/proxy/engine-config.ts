@@ -94,8 +94,9 @@ export interface ListenerConfig {
   readonly allowOthers: boolean;
   /** Undefined: plain. */
   readonly tls: TlsConfig | undefined;
-  /** Names of groups of loops; empty: all loops. */
+  /** The group of loops that accepts; empty: the one that works. Datagrams know only the latter. */
   readonly acceptLoops: string;
+  /** The group of loops that serves what was accepted; empty: the default one. */
   readonly workLoops: string;
   /** HTTP: networks whose word is taken for who their client is. */
   readonly trustedHops: readonly string[];

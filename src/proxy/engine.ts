@@ -5,6 +5,8 @@ import type { Log } from "../core/log.ts";
 import { canonicalIp } from "../core/model/address.ts";
 import type { WorkerStart } from "../net/threads/loop-thread.ts";
 import type { Fleet, FleetEvents } from "./engine/fleet.ts";
+import type { InheritedSockets } from "./engine/inherited-sockets.ts";
+import type { EngineLoops } from "./engine/loop-control.ts";
 import { NodeFleet } from "./engine/node-fleet.ts";
 import { ProxyEngine } from "./engine/proxy-engine.ts";
 import type { EngineConfig } from "./engine-config.ts";
@@ -16,6 +18,8 @@ export interface EngineOptions {
   readonly provider: "posix" | "node";
   readonly log: Log;
   readonly drainTimeoutMs: number;
+  /** Listening sockets that another process gave; those that the first configuration does not use are closed. */
+  readonly inherited?: InheritedSockets;
   /** How threads are started; another way than Node's own is for tests, which run the sources. */
   readonly startWorker?: (entry: URL, options: WorkerStart) => Worker;
 }
@@ -29,23 +33,33 @@ export interface Engine {
   apply(config: EngineConfig): Promise<void>;
   /** Read from shared memory, without stopping a loop. */
   stats(): EngineStats;
+  /** What of the configuration is not so, although it was applied: groups of loops that are not there. */
+  unmet(): readonly string[];
+  /** Its event loops, which come and go while it runs. */
+  readonly loops: EngineLoops;
+  /** Listening sockets for another process to take over, by id; empty where the provider can not. */
+  sockets(): InheritedSockets;
+  /** The other process serves the sockets: this one accepts no more, also after `apply`. `drain` follows. */
+  release(): Promise<void>;
   /** Stops accepting, waits until connections end or the drain time-out, then closes the rest. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
+const NO_SOCKETS: InheritedSockets = new Map();
+
 /** Settles when the loops run; they do nothing until `apply`. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-  const { log, drainTimeoutMs } = options;
+  const { log, drainTimeoutMs, inherited = NO_SOCKETS } = options;
   const posix = options.provider === "posix" ? await loadPosixFleet(log) : undefined;
   const startFleet = async (events: FleetEvents): Promise<Fleet> =>
     posix === undefined
       ? new NodeFleet({ log, sleep }, events)
-      : await posix.start({ ...options, sleep: sleepUnheld }, events);
+      : await posix.start({ ...options, inherited, sleep: sleepUnheld }, events);
   return ProxyEngine.start({
     log,
     drainTimeoutMs,
-    loops: posix === undefined ? 1 : options.loops,
+    checksFirst: inherited.size > 0,
     lookup: lookUp,
     sleep: sleepUnheld,
     startFleet,

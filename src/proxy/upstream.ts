@@ -82,6 +82,11 @@ export class Upstream {
     );
   }
 
+  /** The group that suits a hint best, whether or not it has a server; undefined where none does. */
+  best(hint: RequestHint): ServerGroup | undefined {
+    return this.#readsHints ? this.#suiting(hint)[0]?.group : undefined;
+  }
+
   /** The server at an address, in whichever group. */
   find(address: string, port: number): Choice | undefined {
     for (const { group, weight } of this.#attachments.values()) {

@@ -31,6 +31,7 @@ export async function churn(options: {
     LoopThread.start(host, { name, program: ECHO, maxFds: MAX_FDS });
   const listener = SharedListener.open<LoopThread>(ipAddress("127.0.0.1", 0), {
     id: "web",
+    transport: "stream",
     backlog: 4096,
   });
   await group.attach(listener);

@@ -41,7 +41,7 @@ process.stdout.write(`serving ${formatSocketAddress(listener.address)}\n`);
 const waiting = setInterval(() => undefined, 1000);
 
 function openListener(): SharedListener<LoopThread> {
-  const options = { id: ID, backlog: BACKLOG };
+  const options = { id: ID, transport: "stream", backlog: BACKLOG } as const;
   if (taken === undefined) return SharedListener.open(ipAddress("127.0.0.1", 0), options);
   const [first, ...rest] = taken.listeners.get(ID) ?? [];
   if (first === undefined) throw new Error(`no sockets for ${ID}`);

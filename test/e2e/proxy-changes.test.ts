@@ -3,35 +3,7 @@ import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../src/proxy/engine-c
 import { requires } from "../support/requires.ts";
 import { configOf, groupOf, listenerOf, serverOf, TCP_CHECK } from "./proxy-config.ts";
 import { ask, dial, echo, greeter, readAll, startServer, TestEngine } from "./proxy-fixture.ts";
-
-const CLIENTS = 16;
-
-/** Clients that come again and again until they are told to stop; what went wrong for them. */
-function startLoad(port: number): { readonly served: () => number; stop(): Promise<unknown[]> } {
-  let isOver = false;
-  let served = 0;
-  const failures: unknown[] = [];
-  const client = async (): Promise<void> => {
-    while (!isOver) {
-      try {
-        const answer = await ask(port, "hello");
-        if (answer !== "hello") failures.push(answer);
-        served += 1;
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-  };
-  const clients = Array.from({ length: CLIENTS }, client);
-  return {
-    served: () => served,
-    stop: async () => {
-      isOver = true;
-      await Promise.all(clients);
-      return failures;
-    },
-  };
-}
+import { CLIENTS, startLoad } from "./proxy-load.ts";
 
 describe("changes while running", requires("linux"), () => {
   test("servers, weights, methods, groups and checks change under load: not one request fails", async () => {

@@ -71,18 +71,25 @@ describe.each(["posix", "node"])("with the provider %s", (provider) => {
     const [, address] = await cli.waitFor(/status pages on ([\d.:]+)/, "stderr");
     await callTimes(port, 3);
     const text = await (await fetch(`http://${address}/metrics`)).text();
-    const listener = `backend="userspace",listener="listener default/lb",address="127.0.0.1:${port}"`;
+    const listener = `backend="userspace",listener="default/lb",address="127.0.0.1:${port}"`;
     expect(text).toContain(`portolan_listener_connections_total{${listener}} 3\n`);
     expect(text.match(/^portolan_server_up\{.*\} 1$/gm)).toHaveLength(2);
     expect(text).toMatch(/^portolan_server_latency_seconds_bucket\{.*le="\+Inf"\} [12]$/m);
   });
 });
 
-test("a port that is taken is named", async () => {
+test("a port that is taken is named in one line, with who has it, and ends it", async () => {
   const taken = await startNamedServer("taken");
   const args = ["lb", "--listen", String(taken.port), "--servers", "127.0.0.1:1"];
-  const cli = startCli(args);
-  await cli.waitFor(new RegExp(`127\\.0\\.0\\.1:${taken.port}.*EADDRINUSE`), "stderr");
+  const { code, stderr } = await runCli(args);
+  expect(code).toBe(1);
+  const errors = stderr.split("\n").filter((line) => line.includes("EADDRINUSE"));
+  const what = `listener default/lb: can not listen on 127.0.0.1:${taken.port}: EADDRINUSE`;
+  const whose = `.+ (pid ${process.pid}) listens there: stop it, or choose another address`;
+  expect(errors[0]).toContain(`"msg":"sync failed: ${what}; `);
+  expect(errors[0]).toMatch(new RegExp(whose.replace(/[()]/g, "\\$&")));
+  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(stderr).not.toContain('"stack"');
 });
 
 test("wrong usage is 2, with all that is wrong", async () => {

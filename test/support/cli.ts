@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
@@ -122,7 +124,19 @@ export function runCli(args: readonly string[], options: CliOptions = {}): Promi
   return startCli(args, options).ended();
 }
 
+let stateFolder: string | undefined;
+
+/** Instances of tests are not to be found among those of the user. */
+function stateHome(): string {
+  if (stateFolder === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), "portolan-state-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    stateFolder = folder;
+  }
+  return stateFolder;
+}
+
 function environmentWithoutOptions(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(([name]) => !name.startsWith("PORTOLAN_"));
-  return { ...Object.fromEntries(entries), NO_COLOR: "1" };
+  return { ...Object.fromEntries(entries), NO_COLOR: "1", XDG_STATE_HOME: stateHome() };
 }

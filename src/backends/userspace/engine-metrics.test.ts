@@ -19,7 +19,7 @@ const STATS: EngineStats = {
       lastRoundMs: 0,
     },
   ],
-  listeners: [{ key: "listener default/front", address: ipAddress("::1", 80), ...COUNTS }],
+  listeners: [{ key: "default/front", address: ipAddress("::1", 80), ...COUNTS }],
   groups: [
     {
       key: "g",
@@ -61,7 +61,7 @@ test("names of families are unique, and counters say that they are", () => {
 });
 
 test("listeners, groups and servers are counted alike", () => {
-  const listener = { listener: "listener default/front", address: "[::1]:80" };
+  const listener = { listener: "default/front", address: "[::1]:80" };
   expect(samplesOf("listener_connections")).toEqual([{ labels: listener, value: 1 }]);
   expect(samplesOf("listener_failures_total")).toEqual([{ labels: listener, value: 5 }]);
   expect(samplesOf("group_bytes_in_total")).toEqual([{ labels: { group: "g" }, value: 3 }]);

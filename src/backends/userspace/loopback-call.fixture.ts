@@ -35,7 +35,10 @@ export function callTcp({ from, to, port }: Call): Promise<CallOutcome> {
     socket.on("data", (chunk) => {
       text += String(chunk);
     });
-    socket.on("error", () => undefined);
+    socket.on("error", (error) => {
+      // A reset may come before it is told that the connection stood.
+      if ("code" in error && error.code === "ECONNRESET") isConnected = true;
+    });
     socket.on("close", () => {
       if (text !== "") resolve({ kind: "answered", text, ownPort });
       else resolve({ kind: isConnected ? "closed" : "refused" });

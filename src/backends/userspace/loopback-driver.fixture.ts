@@ -6,6 +6,7 @@ import type { Scenario } from "../../core/route/scenarios/scenario.ts";
 import { TOPOLOGY } from "../../core/route/scenarios/topology.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
+import { sourceHost } from "../../net/threads/loop-thread.fixture.ts";
 import { createEngine } from "../../proxy/engine.ts";
 import type { Backend } from "../backend.ts";
 import type { ContractDriver, Observation } from "../contract-judge.ts";
@@ -22,31 +23,38 @@ const SILENT: Log = {
   error: () => undefined,
 };
 
+/** Both run everywhere that these tests do, unless it is no Linux. */
+export type LoopbackProvider = "node" | "posix";
+
 /** The contract on this machine's loopback interface, with real sockets and without root. */
 export class LoopbackDriver implements ContractDriver {
   readonly #places: LoopbackPlaces;
   readonly #stopServers: () => void;
-  #backend: Backend | undefined;
+  readonly #provider: LoopbackProvider;
+  #running: { readonly backend: Backend; readonly policy: string } | undefined;
 
-  private constructor(places: LoopbackPlaces, stopServers: () => void) {
+  private constructor(places: LoopbackPlaces, stopServers: () => void, provider: LoopbackProvider) {
     this.#places = places;
     this.#stopServers = stopServers;
+    this.#provider = provider;
   }
 
-  static async open(): Promise<LoopbackDriver> {
+  static async open(provider: LoopbackProvider): Promise<LoopbackDriver> {
     const places = await LoopbackPlaces.find();
-    return new LoopbackDriver(places, await startServers(places));
+    return new LoopbackDriver(places, await startServers(places), provider);
   }
 
   async prepare(scenario: Scenario): Promise<void> {
-    await this.#backend?.close();
-    this.#backend = await createBackend(scenario);
+    const backend = await this.#backendFor(scenario);
     const objects = this.#places.objects(scenario);
-    for (const { endpoint } of scenario.observed.affinity ?? []) {
-      await apply(this.#backend, objects.filter(isNoOtherThan(endpoint)));
+    const histories = scenario.observed.affinity ?? [];
+    // Who was served before this scenario is forgotten.
+    if (histories.length > 0) await apply(backend, []);
+    for (const { endpoint } of histories) {
+      await apply(backend, objects.filter(isNoOtherThan(endpoint)));
       await this.send(scenario);
     }
-    await apply(this.#backend, objects);
+    await apply(backend, objects);
   }
 
   async send(scenario: Scenario): Promise<Observation> {
@@ -61,8 +69,18 @@ export class LoopbackDriver implements ContractDriver {
   }
 
   async close(): Promise<void> {
-    await this.#backend?.close();
+    await this.#running?.backend.close();
     this.#stopServers();
+  }
+
+  /** The one that runs, unless it was started for another policy. */
+  async #backendFor(scenario: Scenario): Promise<Backend> {
+    const policy = String(scenario.policy.nodePortAddresses);
+    if (this.#running?.policy === policy) return this.#running.backend;
+    await this.#running?.backend.close();
+    const backend = await createBackend(scenario.node, policy, this.#provider);
+    this.#running = { backend, policy };
+    return backend;
   }
 }
 
@@ -78,6 +96,8 @@ export function isPlayable(scenario: Scenario): boolean {
   if (needs.affinity !== undefined && !isRemembered(scenario)) return false;
   if (observed.health !== undefined) return false;
   if (needs.family === "v4") return true;
+  // Here all come from one address, and who calls from an own one is not bound by a policy.
+  if (needs.externalLocal && packet.from !== "node") return false;
   const secondary = TOPOLOGY.secondary.v6;
   return (
     packet.dst !== secondary &&
@@ -100,18 +120,29 @@ function isRemembered({ observed, objects, packet }: Scenario): boolean {
   );
 }
 
-async function createBackend({ node, policy }: Scenario): Promise<Backend> {
-  const { nodePortAddresses } = policy;
+async function createBackend(
+  nodeName: string,
+  nodeportAddresses: string,
+  provider: LoopbackProvider,
+): Promise<Backend> {
+  const { startWorker } = sourceHost();
+  const threads = startWorker && { startWorker };
   return createUserspaceBackend(
     {
       loops: 1,
       drainTimeout: 1000,
-      nodeportAddresses: String(nodePortAddresses),
-      // The other provider runs in threads of the built program: whole-system tests have it.
-      provider: "node",
+      takeOver: false,
+      nodeportAddresses,
+      provider,
+      redirect: false,
+      redirectPort: 26_000,
     },
-    { nodeName: node, log: SILENT, stdout: new PassThrough() },
-    { createEngine, machineAddresses: () => new Set(), cores: 1 },
+    { nodeName, log: SILENT, stdout: new PassThrough() },
+    {
+      createEngine: (options) => createEngine({ ...options, ...threads }),
+      machineAddresses: () => new Set(),
+      cores: 1,
+    },
   );
 }
 

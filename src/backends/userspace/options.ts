@@ -6,6 +6,7 @@ export const USERSPACE_SETS: readonly SetName[] = [
   "groups",
   "nodes",
   "security-groups",
+  "certificates",
 ];
 
 export const USERSPACE_OPTIONS = {
@@ -26,6 +27,21 @@ export const USERSPACE_OPTIONS = {
     suggestions: ["primary", "all", "localhost"],
     default: "primary",
     help: "where node ports answer: primary, all, localhost, or networks separated by commas",
+  },
+  takeOver: {
+    kind: "boolean",
+    help: "take the place of what runs here: the listening sockets of the instance in the state folder, or the chains of a kube-proxy",
+  },
+  redirect: {
+    kind: "boolean",
+    help: "lead cluster IPs, and external IPs that this machine does not have, to the proxy by nftables; needs root",
+  },
+  redirectPort: {
+    kind: "number",
+    min: 1,
+    max: 60_000,
+    default: 26_000,
+    help: "first of the local ports that redirected calls are led to",
   },
   provider: {
     kind: "enum",

@@ -188,14 +188,25 @@ describe("listeners", () => {
   });
 
   test.each([
-    [{ tls: { certificates: ["default/cert"] } }, "TLS is not terminated in this version"],
-    [{ mode: "h2" }, "mode h2 is not there in this version"],
-    [{ mode: "dns" }, "mode dns is not there in this version"],
+    [
+      { tls: { certificates: ["default/cert"] } },
+      "Certificate default/cert: there is none of that name",
+    ],
+    [{ mode: "dns", address: "/run/dns", port: 0 }, "DNS needs an IP address to listen on"],
+    [{ mode: "socks5", usersFile: "/none" }, "usersFile /none: not read yet"],
     [{ address: "192.0.2.99" }, "its address is none of this machine"],
   ])("that can not be opened are told: %o", async (more, reason) => {
     const planned = await plan([service({}), endpoint("a"), listener(more)]);
     expect(planned.config.listeners).toEqual([]);
     expect(planned.notHonoured).toEqual([`${reason}: Listener default/front`]);
+  });
+
+  test("for names tell each endpoint in all of its families, also where none is there", async () => {
+    const both = endpoint("a", { addresses: ["10.0.0.1", "fd00::1"] });
+    const planned = await plan([service({}), both, listener({ mode: "dns" })]);
+    expect(addressesOf(planned)).toEqual(["127.0.0.1:8080 dns"]);
+    expect(reached(planned)).toEqual([["10.0.0.1 8080", "fd00::1 8080"]]);
+    expect(addressesOf(await plan([service({}), listener({ mode: "dns" })]))).toHaveLength(1);
   });
 });
 
@@ -266,6 +277,31 @@ describe("addresses of services", () => {
     });
   });
 
+  test("this machine's own calls are not bound by external policy Local", async () => {
+    const policy = { externalTrafficPolicy: "Local" };
+    const far = endpoint("b", { addresses: ["10.0.0.2"], node: "node-b" });
+    const local = [endpoint("a", { addresses: ["10.0.0.1"] }), far];
+    const external = service({ externalIPs: ["198.51.100.7"], ...policy });
+    const objects = [NODE, external, ...local, listener({ address: "192.0.2.1" })];
+    const { config } = await plan(objects);
+    expect(config.listeners).toHaveLength(2);
+    for (const one of config.listeners) {
+      expect(serversOf(config, one)).toEqual(["10.0.0.1 8080"]);
+      const [exception, ...more] = one.exceptions;
+      expect(more).toEqual([]);
+      expect(exception?.networks).toEqual([
+        "192.0.2.1",
+        "198.51.100.7",
+        "203.0.113.20",
+        "127.0.0.1",
+      ]);
+      const upstream = exception?.upstream ?? "";
+      expect(serversOf(config, { ...one, upstream })).toEqual(["10.0.0.1 8080", "10.0.0.2 8080"]);
+    }
+    const { config: unbound } = await plan([NODE, service({}), ...local, listener()]);
+    expect(unbound.listeners.map(({ exceptions }) => exceptions)).toEqual([[]]);
+  });
+
   test("what a proxy can not do is told, a line for each reason", async () => {
     const clusterIPs = Array.from({ length: 7 }, (_, index) =>
       service({ name: `s${index}`, type: "ClusterIP", clusterIPs: [`10.96.0.${index + 1}`] }),
@@ -278,10 +314,10 @@ describe("addresses of services", () => {
     const planned = await plan([NODE, ...clusterIPs, sctp]);
     expect(planned.config.listeners).toEqual([]);
     const [first, ...others] = planned.notHonoured;
-    expect(first).toMatch(/^cluster IPs are not led .*: (Service default\/s\d, ){4}.* and 2 more$/);
+    expect(first).toMatch(/^cluster IPs are led .*: (Service default\/s\d, ){4}.* and 2 more$/);
     expect(others).toEqual([
-      "edge addresses need the edge backend: Service default/web",
       "SCTP is not proxied: Service default/web",
+      "edge addresses need the edge backend: Service default/web",
     ]);
   });
 
@@ -305,7 +341,7 @@ describe("addresses of services", () => {
     expect(addressesOf(planned)).toEqual(["198.51.100.7:80 tcp", "198.51.100.7:80 udp"]);
     expect(reached(planned)).toEqual([["10.0.0.1 1"], ["10.0.0.1 2"]]);
     expect(planned.notHonoured).toEqual([
-      "198.51.100.7:80 is taken by external-ip default/web:80/TCP 198.51.100.7: listener default/front",
+      "198.51.100.7:80 is taken by listener external-ip default/web:80/TCP 198.51.100.7: listener default/front",
     ]);
   });
 });

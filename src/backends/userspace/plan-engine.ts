@@ -1,29 +1,44 @@
 import type { FullState } from "../../core/sinks/fullstate.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import {
+  type CertificateConfig,
   EMPTY_ENGINE_CONFIG,
   type EngineConfig,
   type ListenerConfig,
 } from "../../proxy/engine-config.ts";
-import type { NodeFacts } from "./node-facts.ts";
+import { type ListenerFiles, NO_FILES } from "./files/listener-files.ts";
+import { type NodeFacts, routeNodeOf } from "./node-facts.ts";
 import { NotHonoured } from "./not-honoured.ts";
 import { planListeners } from "./plan-listeners.ts";
 import { planServiceAddresses } from "./plan-service-addresses.ts";
+import { planRedirect } from "./redirect/plan-redirect.ts";
+import { NO_ELEMENTS, type RedirectElements } from "./redirect/redirect-table.ts";
 import { UpstreamPlanner } from "./upstream-planner.ts";
 
 export interface EnginePlan {
   readonly config: EngineConfig;
+  /** What the kernel leads to the engine. */
+  readonly redirect: RedirectElements;
   /** In words, a line for each reason. */
   readonly notHonoured: readonly string[];
 }
 
 /** What the engine shall do so that the state is true on this machine, and what it can not do of it. */
-export function planEngine(state: FullState, facts: NodeFacts): EnginePlan {
+export function planEngine(
+  state: FullState,
+  facts: NodeFacts,
+  files: ListenerFiles = NO_FILES,
+): EnginePlan {
   const upstreams = new UpstreamPlanner(state.further.groups);
   const notHonoured = new NotHonoured();
+  const services = planServiceAddresses(state, facts, upstreams, notHonoured);
+  const { redirectPorts: ports } = facts;
+  const node = routeNodeOf(state, facts);
+  const redirect = ports && planRedirect(services.redirected, { node, facts, upstreams, ports });
   const wanted = [
-    ...planServiceAddresses(state, facts, upstreams, notHonoured),
-    ...planListeners(state, facts, upstreams, notHonoured),
+    ...services.listeners,
+    ...planListeners(state, facts, upstreams, notHonoured, files),
+    ...(redirect?.listeners ?? []),
   ];
   const listeners = keepFirstOfEach(wanted, notHonoured);
   const config = {
@@ -31,8 +46,19 @@ export function planEngine(state: FullState, facts: NodeFacts): EnginePlan {
     listeners,
     upstreams: upstreams.upstreams,
     groups: upstreams.groups,
+    certificates: certificatesOf(listeners, files),
   };
-  return { config, notHonoured: notHonoured.lines() };
+  const elements = redirect?.elements ?? NO_ELEMENTS;
+  return { config, redirect: elements, notHonoured: notHonoured.lines() };
+}
+
+/** Those that a listener uses. */
+function certificatesOf(
+  listeners: readonly ListenerConfig[],
+  { tls: { certificates } }: ListenerFiles,
+): readonly CertificateConfig[] {
+  const keys = new Set(listeners.flatMap(({ tls }) => tls?.certificates ?? []));
+  return [...keys].flatMap((key) => certificates.get(key)?.value ?? []);
 }
 
 /** Of those that want the same address and port, the first has it. */
@@ -41,11 +67,21 @@ function keepFirstOfEach(
   notHonoured: NotHonoured,
 ): readonly ListenerConfig[] {
   const holders = new Map<string, string>();
-  return wanted.filter(({ key, address, mode }) => {
-    const socket = `${formatSocketAddress(address)}${mode === "udp" ? "/udp" : ""}`;
-    const holder = holders.get(socket);
-    if (holder === undefined) holders.set(socket, key);
-    else notHonoured.add(`${socket} is taken by ${holder}`, key);
-    return holder === undefined;
+  return wanted.filter((listener) => {
+    const sockets = socketsOf(listener);
+    const taken = sockets.find((socket) => holders.has(socket));
+    if (taken === undefined) for (const socket of sockets) holders.set(socket, listener.key);
+    else {
+      const holder = holders.get(taken);
+      notHonoured.add(`${taken} is taken by listener ${holder}`, `listener ${listener.key}`);
+    }
+    return taken === undefined;
   });
+}
+
+/** DNS is spoken over both. */
+function socketsOf({ address, mode }: ListenerConfig): readonly string[] {
+  const text = formatSocketAddress(address);
+  if (mode === "dns") return [text, `${text}/udp`];
+  return [mode === "udp" ? `${text}/udp` : text];
 }

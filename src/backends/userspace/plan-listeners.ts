@@ -1,55 +1,84 @@
 import { FAMILIES, familyOf } from "../../core/model/address.ts";
 import { EMPTY } from "../../core/model/common.ts";
-import { type Listener, protocolOf } from "../../core/model/listener.ts";
+import type { Listener } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../core/model/service.ts";
-import type { FullState } from "../../core/sinks/fullstate.ts";
+import type { FullState, ServiceEndpoints } from "../../core/sinks/fullstate.ts";
 import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
-import { type ListenerConfig, PLAIN_LISTENER } from "../../proxy/engine-config.ts";
-import { canListenOn, type NodeFacts } from "./node-facts.ts";
+import {
+  type ListenerConfig,
+  PLAIN_LISTENER,
+  type UpstreamException,
+} from "../../proxy/engine-config.ts";
+import type { ListenerFiles } from "./files/listener-files.ts";
+import { type FilePlan, planFiles } from "./files/plan-files.ts";
+import { planTls } from "./files/plan-tls.ts";
+import { canListenOn, type NodeFacts, ownAddresses, routeNodeOf } from "./node-facts.ts";
 import type { NotHonoured } from "./not-honoured.ts";
 import type { Families, UpstreamPlanner } from "./upstream-planner.ts";
 import { isUsable } from "./usable.ts";
 
-const LATER_MODES: ReadonlySet<Listener["mode"]> = new Set(["h2", "dns"]);
-
 /** The listen addresses of this node. */
 export function planListeners(
-  { services, further }: FullState,
+  state: FullState,
   facts: NodeFacts,
   upstreams: UpstreamPlanner,
   notHonoured: NotHonoured,
+  files: ListenerFiles,
 ): readonly ListenerConfig[] {
+  const { services, further } = state;
+  const own = ownAddresses(routeNodeOf(state, facts), facts);
   const configs: ListenerConfig[] = [];
   for (const listener of further.listeners.values()) {
-    const obstacle = obstacleOf(listener, facts);
+    const plan = planFiles(listener, files, facts);
+    const { tls, ...tlsPlan } = planTls(listener, files.tls, facts);
+    const obstacle = obstacleOf(listener, facts) ?? plan.obstacle ?? tlsPlan.obstacle;
     const subject = `Listener ${keyOf(listener)}`;
     if (obstacle !== undefined) {
       notHonoured.add(obstacle, subject);
       continue;
     }
-    if (listener.acceptLoops !== "" || listener.workLoops !== "") {
-      notHonoured.add("named groups of event loops are not there in this version", subject);
-    }
+    for (const note of [...plan.notes, ...tlsPlan.notes]) notHonoured.add(note, subject);
     const item = services.get(listener.service);
-    const port = item && portOf(item.service.service, listener);
-    const families = familiesOf(listener);
-    if (item === undefined || port === undefined) {
-      configs.push(configOf(listener, upstreams.nobody(), further["security-groups"]));
-    } else if (protocolOf(listener) !== "UDP" || isUsable(item, port, families)) {
-      const upstream = upstreams.forPort(item, port, families);
-      configs.push(configOf(listener, upstream, further["security-groups"]));
-    }
+    const upstream = upstreamOf(listener, item, upstreams);
+    if (upstream === undefined) continue;
+    const exceptions = exceptionsOf(listener, item, upstreams, own);
+    const config = configOf(listener, upstream, plan, further["security-groups"]);
+    configs.push({ ...config, tls, exceptions });
   }
   return configs;
 }
 
+/** Key of the upstream that a listener leads to; undefined where its port is to stay closed. */
+function upstreamOf(
+  listener: Listener,
+  item: ServiceEndpoints | undefined,
+  upstreams: UpstreamPlanner,
+): string | undefined {
+  const port = item && portOf(item.service.service, listener);
+  if (item === undefined || port === undefined) return upstreams.nobody();
+  if (listener.mode === "dns") return upstreams.forNames(item, port);
+  const families = familiesOf(listener);
+  if (listener.mode === "udp" && !isUsable(item, port, families)) return undefined;
+  return upstreams.forPort(item, port, families);
+}
+
+function exceptionsOf(
+  listener: Listener,
+  item: ServiceEndpoints | undefined,
+  upstreams: UpstreamPlanner,
+  own: readonly string[],
+): readonly UpstreamException[] {
+  const port = item && portOf(item.service.service, listener);
+  if (item === undefined || port === undefined || listener.mode === "dns") return [];
+  return upstreams.exceptionsFor(own, item, port, familiesOf(listener));
+}
+
 /** Why this backend can not open it; undefined where it can. */
 function obstacleOf(listener: Listener, facts: NodeFacts): string | undefined {
-  const { mode, tls, address } = listener;
-  if (tls !== undefined) return "TLS is not terminated in this version";
-  if (LATER_MODES.has(mode)) return `mode ${mode} is not there in this version`;
+  const { mode, address } = listener;
+  if (mode === "dns" && isPath(address)) return "DNS needs an IP address to listen on";
   if (isPath(address) || canListenOn(facts, address)) return undefined;
   return "its address is none of this machine";
 }
@@ -68,12 +97,13 @@ function familiesOf({ address }: Listener): Families {
 function configOf(
   listener: Listener,
   upstream: string,
+  { config }: FilePlan,
   securityGroups: ReadonlyMap<string, SecurityGroup>,
 ): ListenerConfig {
   const { address, port, mode, proxyProtocol, securityGroup } = listener;
   const { idleTimeoutMs, connectTimeoutMs, inBufferBytes, outBufferBytes, allowOthers } = listener;
   return {
-    key: `listener ${keyOf(listener)}`,
+    key: keyOf(listener),
     address: isPath(address) ? unixAddress(address) : ipAddress(address, port),
     mode,
     upstream,
@@ -85,7 +115,10 @@ function configOf(
     outBufferBytes,
     allowOthers,
     ...PLAIN_LISTENER,
+    acceptLoops: listener.acceptLoops,
+    workLoops: listener.workLoops,
     trustedHops: listener.trustedHops,
+    ...config,
   };
 }
 

@@ -1,7 +1,12 @@
-import type { Family } from "../../core/model/address.ts";
+import { FAMILIES, type Family, familyOf } from "../../core/model/address.ts";
 import { type Group, groupSchema, NO_HINTS, type RouteHints } from "../../core/model/group.ts";
 import { keyOf } from "../../core/model/object.ts";
-import { type GroupRef, groupsOf, type ServicePort } from "../../core/model/service.ts";
+import {
+  type GroupRef,
+  groupsOf,
+  type ServicePort,
+  type TrafficPolicy,
+} from "../../core/model/service.ts";
 import type { ServiceEndpoints } from "../../core/sinks/fullstate.ts";
 import { addressIn } from "../../core/view/candidates.ts";
 import type { NodeEndpoint } from "../../core/view/ops.ts";
@@ -9,6 +14,7 @@ import type {
   GroupConfig,
   ServerConfig,
   UpstreamConfig,
+  UpstreamException,
   UpstreamGroupConfig,
 } from "../../proxy/engine-config.ts";
 
@@ -47,16 +53,62 @@ export class UpstreamPlanner {
 
   /** Key of the upstream of a service's port: its endpoints by the external traffic policy. */
   forPort(item: ServiceEndpoints, port: ServicePort, families: Families): string {
-    const { key: service, service: model } = item.service;
-    const list = model.externalTrafficPolicy === "Local" ? "localFor" : "clusterFor";
+    return this.forPolicy(item.service.service.externalTrafficPolicy, item, port, families);
+  }
+
+  /** The same by any traffic policy. */
+  forPolicy(
+    policy: TrafficPolicy,
+    item: ServiceEndpoints,
+    port: ServicePort,
+    families: Families,
+  ): string {
+    const { key: service } = item.service;
+    const list = policy === "Local" ? "localFor" : "clusterFor";
     const scope = list === "localFor" ? "local" : "cluster";
     const key = `${service}:${port.port}/${port.protocol}/${scope}/${families.join("+")}`;
+    return this.#ensure(key, item, (endpoint) => {
+      const server = serverOf(endpoint, port, { list, families });
+      return server === undefined ? [] : [server];
+    });
+  }
+
+  /** Who calls from one of a node's own addresses is not bound by the external traffic policy. */
+  exceptionsFor(
+    own: readonly string[],
+    item: ServiceEndpoints,
+    port: ServicePort,
+    families: Families,
+  ): readonly UpstreamException[] {
+    const networks = own.filter((ip) => families.includes(familyOf(ip)));
+    const isBound = item.service.service.externalTrafficPolicy === "Local";
+    if (!isBound || networks.length === 0) return [];
+    return [{ networks, upstream: this.forPolicy("Cluster", item, port, families) }];
+  }
+
+  /** Key of the upstream of a port whose endpoints are told by name: each in all of its families. */
+  forNames(item: ServiceEndpoints, port: ServicePort): string {
+    const key = `${item.service.key}:${port.port}/${port.protocol}/names`;
+    return this.#ensure(key, item, (endpoint) =>
+      FAMILIES.flatMap((family) => {
+        const server = serverOf(endpoint, port, { list: "clusterFor", families: [family] });
+        return server === undefined ? [] : [{ ...server, key: `${server.key} ${family}` }];
+      }),
+    );
+  }
+
+  #ensure(
+    key: string,
+    item: ServiceEndpoints,
+    serversOf: (endpoint: NodeEndpoint) => readonly ServerConfig[],
+  ): string {
     if (this.#upstreams.has(key)) return key;
+    const { service: model } = item.service;
     const groups = groupsOf(model).map((ref): UpstreamGroupConfig => {
       const group = `${key} ${ref.group}`;
       const servers = item.endpoints
         .filter((endpoint) => endpoint.group === ref.group)
-        .flatMap((endpoint) => serverOf(endpoint, port, { list, families }) ?? []);
+        .flatMap(serversOf);
       const { method, healthCheck, slowStartMs } =
         this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
       this.#groups.push({ key: group, method, healthCheck, slowStartMs, servers });

@@ -1,13 +1,14 @@
 import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Log } from "../../core/log.ts";
 import { type Listener, listenerSchema } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import { SYNC } from "../../core/view/ops.ts";
 import type { Engine, EngineOptions } from "../../proxy/engine.ts";
-import type { EngineConfig } from "../../proxy/engine-config.ts";
+import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../proxy/engine-config.ts";
 import type { EngineStats } from "../../proxy/engine-stats.ts";
 import { loadBackend } from "../registry.ts";
+import { Redirect } from "./redirect/redirect.ts";
 import { createUserspaceBackend } from "./userspace-backend.ts";
 
 const LOG: Log = {
@@ -21,9 +22,20 @@ const OPTIONS = {
   loops: undefined,
   drainTimeout: 1234,
   nodeportAddresses: "primary",
+  takeOver: false,
+  redirect: false,
+  redirectPort: 26_000,
   provider: "auto",
 } as const;
 const NO_STATS: EngineStats = { loops: [], listeners: [], groups: [] };
+const NO_LOOPS: Engine["loops"] = {
+  add: async () => "",
+  remove: async () => undefined,
+  addGroup: async () => undefined,
+  removeGroup: async () => undefined,
+  list: async () => [],
+  profile: async () => "",
+};
 
 /** An engine that notes what it is told. */
 function createWorld(more: Partial<Engine> = {}) {
@@ -33,6 +45,10 @@ function createWorld(more: Partial<Engine> = {}) {
   const engine: Engine = {
     apply: async (config) => void applied.push(config),
     stats: () => NO_STATS,
+    unmet: () => [],
+    loops: NO_LOOPS,
+    sockets: () => new Map(),
+    release: async () => void calls.push("release"),
     drain: async () => void calls.push("drain"),
     close: async () => void calls.push("close"),
     ...more,
@@ -83,10 +99,7 @@ test("a sync hands the plan to the engine and is rejected where the engine rejec
   await backend.sink.send(SYNC);
   failure = new Error("in use");
   await expect(backend.sink.send(SYNC)).rejects.toThrow("in use");
-  expect(applied).toEqual([
-    { listeners: [], upstreams: [], groups: [] },
-    { listeners: [], upstreams: [], groups: [] },
-  ]);
+  expect(applied).toEqual([EMPTY_ENGINE_CONFIG, EMPTY_ENGINE_CONFIG]);
   expect(backend.status()).toEqual({ summary: "0 listeners, 0 servers", notHonoured: [] });
 });
 
@@ -108,13 +121,13 @@ test("says what it serves from now on, and what it can not, once", async () => {
     backend.sink.send({ op: "set", set: "listeners", path: keyOf(object), value: object });
   };
   set(listener(81));
-  set({ ...listener(82), mode: "dns" });
+  set({ ...listener(82), address: "192.0.2.82" });
   await backend.sink.send(SYNC);
   backend.sink.send({ op: "delete", set: "listeners", path: "default/on-81" });
   set(listener(83));
   await backend.sink.send(SYNC);
   expect(lines).toEqual([
-    "mode dns is not there in this version: Listener default/on-82",
+    "its address is none of this machine: Listener default/on-82",
     "serving 127.0.0.1:81",
     "serving 127.0.0.1:83",
     "no longer serving 127.0.0.1:81",
@@ -128,6 +141,62 @@ test("drains and closes the engine", async () => {
   await backend.drain();
   await backend.close();
   expect(calls).toEqual(["drain", "close"]);
+});
+
+describe("with --redirect", () => {
+  const options = { ...OPTIONS, redirect: true };
+
+  /** A world whose redirect notes what it is told, beside what the engine is. */
+  function createRedirectWorld() {
+    const calls: string[] = [];
+    const note = (what: string) => async () => void calls.push(what);
+    const engine = { apply: note("engine"), drain: note("drain"), close: note("close") };
+    const { world } = createWorld({ ...engine, release: note("release") });
+    const openRedirect = () =>
+      new Redirect({
+        rules: { apply: note("lead"), check: note("check"), remove: note("remove") },
+        every: () => ({ stop: () => undefined }),
+        release: () => undefined,
+        log: LOG,
+      });
+    return { world: { ...world, openRedirect }, calls };
+  }
+
+  test("calls are led when somebody answers there, and no more before the engine goes", async () => {
+    const { world, calls } = createRedirectWorld();
+    const backend = await createUserspaceBackend(options, CONTEXT, world);
+    await backend.sink.send(SYNC);
+    await backend.drain();
+    await backend.close();
+    expect(calls).toEqual(["engine", "lead", "remove", "drain", "remove", "close"]);
+  });
+
+  test("a successor keeps the rules", async () => {
+    const { world, calls } = createRedirectWorld();
+    const backend = await createUserspaceBackend(options, CONTEXT, world);
+    await backend.plane?.release();
+    await backend.drain();
+    await backend.close();
+    expect(calls).toEqual(["release", "drain", "close"]);
+  });
+
+  test("what an earlier run left is removed, also without the option", async () => {
+    for (const redirect of [true, false]) {
+      const { world, calls } = createRedirectWorld();
+      const backend = await createUserspaceBackend({ ...options, redirect }, CONTEXT, world);
+      await backend.cleanup();
+      expect(calls).toEqual(["remove"]);
+    }
+  });
+
+  test("is refused where it can not work, before anything is started", async () => {
+    const { world, started } = createWorld();
+    const create = (more: object) =>
+      createUserspaceBackend({ ...options, ...more }, CONTEXT, world);
+    await expect(create({})).rejects.toThrow("--redirect: it needs Linux and root");
+    await expect(create({ provider: "node" })).rejects.toThrow("--provider node");
+    expect(started).toEqual([]);
+  });
 });
 
 test("the definition says how long a drain may take, and what is slower elsewhere", async () => {

@@ -6,65 +6,110 @@ import {
   parseNodePortAddresses,
 } from "../../core/route/parse-node-port-addresses.ts";
 import type { NodePortAddresses } from "../../core/route/route-policy.ts";
-import { createFullStateSink } from "../../core/sinks/fullstate.ts";
+import { createFullStateSink, type FullState } from "../../core/sinks/fullstate.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { Engine, EngineOptions } from "../../proxy/engine.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../proxy/engine-config.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { engineMetrics } from "./engine-metrics.ts";
+import { ListenerFileBook } from "./files/listener-files.ts";
 import { type USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
 import { type EnginePlan, planEngine } from "./plan-engine.ts";
+import type { Redirect } from "./redirect/redirect.ts";
+import { RedirectPorts } from "./redirect/redirect-ports.ts";
+import { NO_ELEMENTS } from "./redirect/redirect-table.ts";
+import { StateRunner } from "./state-runner.ts";
 
 /** What the backend takes from the world; tests give their own. */
 export interface UserspaceWorld {
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
   readonly machineAddresses: () => ReadonlySet<string>;
   readonly cores: number;
+  /** Why TLS can not be terminated on this machine; absent where it can. */
+  readonly tlsObstacle?: string | undefined;
+  /** Missing where the kernel can not be told to redirect calls. */
+  readonly openRedirect?: (log: Log) => Redirect;
 }
+
+const NEEDS_POSIX = "it is terminated on the provider posix only";
 
 const NOTHING_YET: EnginePlan = {
   config: EMPTY_ENGINE_CONFIG,
+  redirect: NO_ELEMENTS,
   notHonoured: [],
 };
 
 /** @throws CoreError ERR_CONFIG_INVALID, or what the engine says where it can not start */
 export async function createUserspaceBackend(
   options: ValuesOf<typeof USERSPACE_OPTIONS>,
-  { nodeName, log }: BackendContext,
+  { nodeName, log, inherited }: BackendContext,
   world: UserspaceWorld,
 ): Promise<Backend> {
   const nodePortAddresses = nodePortAddressesOf(options.nodeportAddresses);
+  const openRedirect = redirectOf(options, world);
   const engine = await world.createEngine({
     loops: options.loops ?? world.cores,
     provider: options.provider === "node" ? "node" : "posix",
     drainTimeoutMs: options.drainTimeout,
     log,
+    ...(inherited && { inherited }),
   });
+  const redirect = openRedirect?.(log);
+  const redirectPorts = redirect && new RedirectPorts(options.redirectPort);
+  const tlsObstacle =
+    options.provider === "node" ? `TLS: ${NEEDS_POSIX}; --provider is node` : world.tlsObstacle;
   let plan = NOTHING_YET;
+  const apply = async (state: FullState): Promise<void> => {
+    const machineAddresses = world.machineAddresses();
+    const read = await files.follow(state.further.listeners.values(), state.further.certificates);
+    const before = plan;
+    const facts = { nodeName, machineAddresses, nodePortAddresses, tlsObstacle, redirectPorts };
+    plan = planEngine(state, facts, read);
+    for (const line of plan.notHonoured) {
+      if (!before.notHonoured.includes(line)) log.warn({ backend: "userspace" }, line);
+    }
+    await engine.apply(plan.config);
+    // Only now somebody answers where calls are led to.
+    await redirect?.apply(plan.redirect);
+    logChange(log, before.config, plan.config);
+  };
+  const runner = new StateRunner({ apply, log });
+  const files = new ListenerFileBook({ onChanged: () => runner.again() });
   const sink = createFullStateSink({
     waitRequest: () => ({
       nodeName,
       sets: USERSPACE_SETS,
     }),
-    apply: async (state) => {
-      const machineAddresses = world.machineAddresses();
-      const before = plan;
-      plan = planEngine(state, { nodeName, machineAddresses, nodePortAddresses });
-      for (const line of plan.notHonoured) {
-        if (!before.notHonoured.includes(line)) log.warn({ backend: "userspace" }, line);
-      }
-      await engine.apply(plan.config);
-      logChange(log, before.config, plan.config);
-    },
+    apply: (state) => runner.run(state),
   });
   return {
     sink,
-    status: () => statusOf(plan),
+    plane: {
+      loopGroups: () => engine.loops.list(),
+      profile: (loop, durationMs) => engine.loops.profile(loop, durationMs),
+      sockets: () => engine.sockets(),
+      release: () => {
+        redirect?.leave();
+        return engine.release();
+      },
+    },
+    status: () => statusOf(plan, engine.unmet()),
     metrics: () => engineMetrics(engine.stats()),
-    drain: () => engine.drain(),
-    // Sockets end with the process: nothing is left behind that could be removed.
-    cleanup: async () => undefined,
-    close: () => engine.close(),
+    drain: async () => {
+      await redirect?.remove();
+      await engine.drain();
+    },
+    // Sockets end with the process; of a redirect something may be left, also of another run's.
+    cleanup: async () => {
+      if (redirect !== undefined) await redirect.remove();
+      else await world.openRedirect?.(log).close();
+    },
+    close: async () => {
+      files.close();
+      runner.close();
+      await redirect?.close();
+      await engine.close();
+    },
   };
 }
 
@@ -87,10 +132,26 @@ function shorten(addresses: readonly string[]): string {
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
-function statusOf({ config, notHonoured }: EnginePlan): BackendStatus {
+function statusOf({ config, notHonoured }: EnginePlan, unmet: readonly string[]): BackendStatus {
   const servers = config.groups.reduce((sum, group) => sum + group.servers.length, 0);
   const summary = `${config.listeners.length} listeners, ${servers} servers`;
-  return { summary, notHonoured };
+  return { summary, notHonoured: [...notHonoured, ...unmet] };
+}
+
+/** Undefined where it is not asked for. @throws CoreError ERR_NOT_POSSIBLE_HERE */
+function redirectOf(
+  { redirect, provider }: ValuesOf<typeof USERSPACE_OPTIONS>,
+  world: UserspaceWorld,
+): UserspaceWorld["openRedirect"] {
+  if (!redirect) return undefined;
+  if (provider === "node")
+    throw noRedirect("--provider node can not tell where a call was made to");
+  if (world.openRedirect === undefined) throw noRedirect("it needs Linux and root");
+  return world.openRedirect;
+}
+
+function noRedirect(why: string): CoreError {
+  return new CoreError("ERR_NOT_POSSIBLE_HERE", `--redirect: ${why}; leave one of them out`);
 }
 
 function nodePortAddressesOf(text: string): NodePortAddresses {

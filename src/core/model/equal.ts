@@ -1,11 +1,20 @@
-/** Whether two values of plain data (objects, arrays, primitives) say the same. */
+/** Whether two values of plain data (objects, arrays, maps, primitives) say the same. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && equalArrays(a, b);
   }
+  if (a instanceof Map || b instanceof Map) {
+    return a instanceof Map && b instanceof Map && equalMaps(a, b);
+  }
   return equalRecords(a, b);
+}
+
+function equalMaps(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknown, unknown>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (!b.has(key) || !deepEqual(value, b.get(key))) return false;
+  return true;
 }
 
 function equalArrays(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -34,7 +34,8 @@ export function routePolicyOf(values: ValuesOf<typeof POLICY_OPTIONS>): RoutePol
   };
 }
 
-function nodePortAddressesOf(text: string): NodePortAddresses {
+/** Reads `--nodeport-addresses`. @throws CoreError ERR_USAGE */
+export function nodePortAddressesOf(text: string): NodePortAddresses {
   const addresses = parseNodePortAddresses(text);
   if (addresses !== undefined) return addresses;
   throw new CoreError(

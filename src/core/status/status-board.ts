@@ -11,6 +11,8 @@ export interface ComponentStatus {
   readonly message: string;
   /** When the health became what it is. */
   readonly sinceMs: number;
+  /** When it was last told to be well; undefined where it never was. */
+  readonly okMs: number | undefined;
   /** When the work that is under way began; undefined while there is none. */
   readonly busySinceMs: number | undefined;
   /** What was asked for and could not be had: deviations of a data plane, claims that lost. */
@@ -34,6 +36,8 @@ export interface HealthReport {
   readonly ready: boolean;
   /** Nothing hangs and nothing failed; what is still starting does not count. */
   readonly healthy: boolean;
+  /** Whether traffic from outside should be sent to this node: not where it is about to go. */
+  readonly nodeEligible: boolean;
   /** Why not, a line a component. */
   readonly reasons: readonly string[];
 }
@@ -53,6 +57,7 @@ export class StatusBoard {
   readonly #now: () => number;
   readonly #stuckAfterMs: number;
   readonly #onChange: (component: ComponentStatus) => void;
+  #whyNotEligible: string | undefined;
 
   constructor(options: StatusBoardOptions) {
     this.#now = options.now;
@@ -69,6 +74,7 @@ export class StatusBoard {
       health: "starting",
       message: "",
       sinceMs: this.#now(),
+      okMs: undefined,
       busySinceMs: undefined,
       notHonoured: [],
     };
@@ -79,8 +85,10 @@ export class StatusBoard {
     };
     const settle = (health: Health, message: string): void => {
       const isNews = health !== current.health || message !== current.message;
-      const sinceMs = health === current.health ? current.sinceMs : this.#now();
-      update({ health, message, sinceMs, busySinceMs: undefined });
+      const now = this.#now();
+      const sinceMs = health === current.health ? current.sinceMs : now;
+      const okMs = health === "ok" ? now : current.okMs;
+      update({ health, message, sinceMs, okMs, busySinceMs: undefined });
       if (isNews) this.#onChange(current);
     };
     return {
@@ -89,6 +97,11 @@ export class StatusBoard {
       busy: () => update({ busySinceMs: current.busySinceMs ?? this.#now() }),
       notHonoured: (what) => update({ notHonoured: [...what] }),
     };
+  }
+
+  /** Says why traffic from outside should stay away from this node; undefined: it should not. */
+  setNodeEligible(whyNot: string | undefined): void {
+    this.#whyNotEligible = whyNot;
   }
 
   components(): readonly ComponentStatus[] {
@@ -112,6 +125,8 @@ export class StatusBoard {
       if (health === "failed") healthy = false;
       reasons.push(`${kind} ${name}: ${health}${message === "" ? "" : `: ${message}`}`);
     }
-    return { live, ready: ready && live, healthy: healthy && live, reasons };
+    const nodeEligible = this.#whyNotEligible === undefined;
+    if (this.#whyNotEligible !== undefined) reasons.push(this.#whyNotEligible);
+    return { live, ready: ready && live, healthy: healthy && live, nodeEligible, reasons };
   }
 }

@@ -1,4 +1,5 @@
 import { formatHostPort } from "../model/address.ts";
+import type { Protocol } from "../model/common.ts";
 import { type Listener, protocolOf } from "../model/listener.ts";
 import type { Kind, ModelObject } from "../model/object.ts";
 import type { Service } from "../model/service.ts";
@@ -55,9 +56,16 @@ function claimsOfService(service: Service): readonly Claim[] {
 function claimsOfListener(listener: Listener): readonly Claim[] {
   const { address, port, node } = listener;
   const where = port === 0 ? `unix:${address}` : formatHostPort(address, port);
-  const what = `listen address ${where}/${protocolOf(listener)}`;
-  if (node === "") return [alone(what)];
-  return [{ what, id: what, isShared: true }, alone(`${what} on node ${node}`)];
+  return protocolsOf(listener).flatMap((protocol) => {
+    const what = `listen address ${where}/${protocol}`;
+    if (node === "") return [alone(what)];
+    return [{ what, id: what, isShared: true }, alone(`${what} on node ${node}`)];
+  });
+}
+
+/** DNS is spoken over both. */
+function protocolsOf(listener: Listener): readonly Protocol[] {
+  return listener.mode === "dns" ? ["UDP", "TCP"] : [protocolOf(listener)];
 }
 
 function alone(what: string, id: string = what): Claim {

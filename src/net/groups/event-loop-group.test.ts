@@ -101,6 +101,28 @@ test("a loop is left, drained and stopped, in that order", async () => {
   expect(slept).toEqual([1000]);
 });
 
+test("a loop that is released is left, and goes on", async () => {
+  const { group } = makeGroup();
+  const told: string[] = [];
+  await group.add(new FakeLoop("a", told));
+  await group.attach(recorder(told));
+  expect((await group.release("a")).name).toBe("a");
+  expect(told).toEqual(["lb + a", "lb - a"]);
+  expect(group.loops()).toEqual([]);
+});
+
+test("what leaves for another group leaves every loop, and is told of none any more", async () => {
+  const { group } = makeGroup();
+  const told: string[] = [];
+  const lb = recorder(told);
+  for (const name of ["a", "b"]) await group.add(new FakeLoop(name));
+  await group.attach(lb);
+  await group.leave(lb);
+  await group.add(new FakeLoop("c"));
+  expect(told).toEqual(["lb + a", "lb + b", "lb - a", "lb - b"]);
+  expect(group.resources()).toEqual([]);
+});
+
 test("a loop that does not drain is stopped when its time is over", async () => {
   const { group } = makeGroup();
   const told: string[] = [];

@@ -1,5 +1,6 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { endLoop } from "./end-loop.ts";
 import { EventLoopWrapper, type GroupLoop } from "./event-loop-wrapper.ts";
 
 /** Something that spreads over the loops of a group, such as a listener. */
@@ -58,11 +59,8 @@ export class EventLoopGroup<L extends GroupLoop> {
     return wrapper;
   }
 
-  /**
-   * Takes a loop out and ends it. What is attached leaves it first; then what is open on it may end by
-   * itself, for as long as the time-out lets it.
-   */
-  async remove(name: string, options: { readonly drainTimeoutMs: number }): Promise<void> {
+  /** Takes a loop out. Settles when what is attached has left it; what is open on it goes on. */
+  async release(name: string): Promise<EventLoopWrapper<L>> {
     const wrapper = this.get(name);
     if (wrapper === undefined) {
       throw new CoreError(
@@ -72,7 +70,16 @@ export class EventLoopGroup<L extends GroupLoop> {
     }
     this.#loops.splice(this.#loops.indexOf(wrapper), 1);
     await this.#tell((resource) => resource.onLoopRemoved(wrapper));
-    await this.#end(wrapper, options.drainTimeoutMs);
+    return wrapper;
+  }
+
+  /**
+   * Takes a loop out and ends it. What is open on it may end by itself, for as long as the time-out
+   * lets it.
+   */
+  async remove(name: string, options: { readonly drainTimeoutMs: number }): Promise<void> {
+    const { loop } = await this.release(name);
+    await endLoop(loop, { ...options, sleep: this.#sleep });
   }
 
   /** Round-robin over the loops that run; undefined where none does. */
@@ -92,8 +99,15 @@ export class EventLoopGroup<L extends GroupLoop> {
     for (const wrapper of this.loops()) await resource.onLoopAdded(wrapper);
   }
 
+  /** It is told of nothing any more. */
   detach(id: string): void {
     this.#resources.delete(id);
+  }
+
+  /** Lets it leave all loops, too, without closing it: for another group. */
+  async leave(resource: GroupResource<L>): Promise<void> {
+    this.detach(resource.id);
+    for (const wrapper of this.loops()) await resource.onLoopRemoved(wrapper);
   }
 
   /** The ids of what is attached. */
@@ -107,14 +121,7 @@ export class EventLoopGroup<L extends GroupLoop> {
     await this.#tell((resource) => resource.onGroupClosed());
     this.#resources.clear();
     const loops = this.#loops.splice(0);
-    await Promise.all(loops.map((wrapper) => this.#end(wrapper, options.drainTimeoutMs)));
-  }
-
-  async #end({ loop }: EventLoopWrapper<L>, drainTimeoutMs: number): Promise<void> {
-    // One that dies while it drains has ended all the same.
-    const drained = loop.drain().catch(() => undefined);
-    if (drainTimeoutMs > 0) await Promise.race([drained, this.#sleep(drainTimeoutMs)]);
-    await loop.stop();
+    await Promise.all(loops.map(({ loop }) => endLoop(loop, { ...options, sleep: this.#sleep })));
   }
 
   #died(wrapper: EventLoopWrapper<L>): void {

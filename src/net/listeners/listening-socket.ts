@@ -1,47 +1,54 @@
 import { unlinkSync } from "node:fs";
-import { CoreError } from "../../core/errors.ts";
-import { ERRNO, errnoName } from "../../platform/errno.ts";
+import { ERRNO } from "../../platform/errno.ts";
 import { close } from "../../platform/linux/io-calls.ts";
-import { formatSocketAddress, type SocketAddress } from "../../platform/socket-address.ts";
-import { openConnecting, openListening, probeBind } from "../posix/open-socket.ts";
+import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
+import type { SocketAddress } from "../../platform/socket-address.ts";
+import { openConnecting, openDatagram, openListening, probeBind } from "../posix/open-socket.ts";
+import { listenError } from "./listen-error.ts";
+import type { Transport } from "./socket-lending.ts";
 
-const HINTS: ReadonlyMap<number, string> = new Map([
-  [-ERRNO.EADDRINUSE, "another program listens there: stop it, or choose another address"],
-  [-ERRNO.EADDRNOTAVAIL, "this machine has no such address"],
-  [
-    -ERRNO.EACCES,
-    "not allowed: choose a port of 1024 or more, or give the capability NET_BIND_SERVICE",
-  ],
-  [-ERRNO.EPERM, "not allowed: check the permissions of the folder and of the process"],
-  [-ERRNO.ENOENT, "the folder does not exist: make it"],
-  [-ERRNO.EMFILE, "no descriptors are left: raise the limit of open files (ulimit -n)"],
-]);
+/** Bursts of many clients at once; the system may give less (net.core.rmem_max). */
+const DATAGRAM_BUFFER_BYTES = 4_194_304;
+
+export interface ListeningSocketOptions {
+  readonly transport: Transport;
+  readonly backlog: number;
+}
 
 /**
  * Opens the first listening socket of an address. Further ones of this program share it, so the
  * kernel alone would not tell that a stranger has it too: that is tried before.
  */
-export function openFirstListening(on: SocketAddress, backlog: number): number {
+export function openFirstListening(on: SocketAddress, options: ListeningSocketOptions): number {
   if (on.family === "unix") removeStale(on);
-  const taken = probeBind(on);
-  if (taken < 0) throw listenError(on, taken);
-  return openFurtherListening(on, backlog);
+  const taken = options.transport === "stream" ? probeBind(on) : probeDatagrams(on);
+  if (taken < 0) {
+    const protocol = protocolOf(options);
+    throw listenError(on, taken, { protocol, holder: findSocketHolder(on, protocol) });
+  }
+  return openFurtherListening(on, options);
 }
 
 /** One more socket on an address that this program has. */
-export function openFurtherListening(on: SocketAddress, backlog: number): number {
-  const { descriptor, result } = openListening(on, { backlog, shared: true });
-  if (result < 0) throw listenError(on, result);
+export function openFurtherListening(on: SocketAddress, options: ListeningSocketOptions): number {
+  const { transport, backlog } = options;
+  const { descriptor, result } =
+    transport === "stream"
+      ? openListening(on, { backlog, shared: true })
+      : openDatagram(on, { shared: true, bufferBytes: DATAGRAM_BUFFER_BYTES });
+  if (result < 0) throw listenError(on, result, { protocol: protocolOf(options) });
   return descriptor;
 }
 
-export function listenError(on: SocketAddress, result: number): CoreError {
-  const hint = HINTS.get(result);
-  const why = hint === undefined ? "" : `; ${hint}`;
-  return new CoreError(
-    "ERR_LISTEN",
-    `can not listen on ${formatSocketAddress(on)}: ${errnoName(result)}${why}`,
-  );
+function protocolOf({ transport }: ListeningSocketOptions): "TCP" | "UDP" {
+  return transport === "stream" ? "TCP" : "UDP";
+}
+
+function probeDatagrams(on: SocketAddress): number {
+  if (on.family === "unix") return -ERRNO.EAFNOSUPPORT;
+  const { descriptor, result } = openDatagram(on);
+  if (descriptor >= 0) close(descriptor);
+  return result;
 }
 
 /** The file of a unix socket outlives its program: where nobody answers, it is in the way. */

@@ -20,7 +20,7 @@ class BorrowerOnly implements BorrowingLoop {
     this.name = name;
   }
 
-  lend(_listener: string, descriptor: number): void {
+  lend(_listener: string, _transport: string, descriptor: number): void {
     this.lent.add(descriptor);
   }
 
@@ -46,7 +46,7 @@ class BorrowerOnly implements BorrowingLoop {
 }
 
 const LOOPBACK = ipAddress("127.0.0.1", 0);
-const OPTIONS = { id: "web", backlog: 16 };
+const OPTIONS = { id: "web", transport: "stream", backlog: 16 } as const;
 
 function open(on: SocketAddress): SharedListener<BorrowerOnly> {
   const listener = SharedListener.open<BorrowerOnly>(on, OPTIONS);
@@ -99,7 +99,7 @@ describe("a shared listener", requires("linux"), () => {
 
   test("an address that another has is refused, also where it shares it", () => {
     const listener = open(LOOPBACK);
-    expect(() => open(listener.address)).toThrow(/EADDRINUSE; another program listens there/);
+    expect(() => open(listener.address)).toThrow(/EADDRINUSE; .+ \(pid \d+\) listens there/);
     expect(() => open(ipAddress("192.0.2.1", 80))).toThrow(/no such address/);
   });
 

@@ -9,11 +9,14 @@ import {
   CommonSocket,
   type SocketLending,
   SpreadSockets,
+  type Transport,
 } from "./socket-lending.ts";
 
 export interface SharedListenerOptions {
   /** Names it to the programs of the loops. */
   readonly id: string;
+  readonly transport: Transport;
+  /** How many connections may wait in each socket. */
   readonly backlog: number;
 }
 
@@ -30,10 +33,8 @@ export class SharedListener<L extends BorrowingLoop> implements GroupResource<L>
   #work: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(
-    { id, backlog }: SharedListenerOptions,
-    descriptors: readonly [number, ...number[]],
-  ) {
+  private constructor(options: SharedListenerOptions, descriptors: readonly [number, ...number[]]) {
+    const { id, transport } = options;
     this.id = id;
     this.address = localAddressOf(descriptors[0]);
     this.#lending =
@@ -41,8 +42,9 @@ export class SharedListener<L extends BorrowingLoop> implements GroupResource<L>
         ? new CommonSocket(id, descriptors[0])
         : new SpreadSockets({
             listener: id,
+            transport,
             descriptors,
-            openFurther: () => openFurtherListening(this.address, backlog),
+            openFurther: () => openFurtherListening(this.address, options),
           });
   }
 
@@ -51,7 +53,7 @@ export class SharedListener<L extends BorrowingLoop> implements GroupResource<L>
     on: SocketAddress,
     options: SharedListenerOptions,
   ): SharedListener<L> {
-    return new SharedListener(options, [openFirstListening(on, options.backlog)]);
+    return new SharedListener(options, [openFirstListening(on, options)]);
   }
 
   /** Goes on with sockets that another process gave. */

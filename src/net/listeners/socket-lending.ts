@@ -1,9 +1,12 @@
 import type { GroupLoop } from "../groups/event-loop-wrapper.ts";
 import { planShares } from "./plan-shares.ts";
 
+/** Connections, or datagrams. */
+export type Transport = "stream" | "datagram";
+
 /** A loop that listening sockets can be lent to. */
 export interface BorrowingLoop extends GroupLoop {
-  lend(listener: string, descriptor: number): void;
+  lend(listener: string, transport: Transport, descriptor: number): void;
   /** Settles when the loop does not touch it any more; at once where the loop is gone. */
   takeBack(descriptor: number): Promise<void>;
 }
@@ -26,15 +29,18 @@ interface Share<L> {
  */
 export class SpreadSockets<L extends BorrowingLoop> implements SocketLending<L> {
   readonly #listener: string;
+  readonly #transport: Transport;
   readonly #openFurther: () => number;
   readonly #shares: Share<L>[];
 
   constructor(options: {
     readonly listener: string;
+    readonly transport: Transport;
     readonly descriptors: readonly number[];
     readonly openFurther: () => number;
   }) {
     this.#listener = options.listener;
+    this.#transport = options.transport;
     this.#openFurther = options.openFurther;
     this.#shares = options.descriptors.map((descriptor) => ({ descriptor, holder: undefined }));
   }
@@ -60,7 +66,7 @@ export class SpreadSockets<L extends BorrowingLoop> implements SocketLending<L> 
     const { descriptor, holder } = share;
     share.holder = undefined;
     await holder?.takeBack(descriptor);
-    to?.lend(this.#listener, descriptor);
+    to?.lend(this.#listener, this.#transport, descriptor);
     share.holder = to;
   }
 }
@@ -83,7 +89,7 @@ export class CommonSocket<L extends BorrowingLoop> implements SocketLending<L> {
   async spread(loops: ReadonlyMap<string, L>): Promise<void> {
     for (const [name, loop] of loops) {
       if (this.#holders.has(name)) continue;
-      loop.lend(this.#listener, this.#descriptor);
+      loop.lend(this.#listener, "stream", this.#descriptor);
       this.#holders.set(name, loop);
     }
     for (const [name, loop] of [...this.#holders]) {

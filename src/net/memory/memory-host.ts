@@ -1,5 +1,9 @@
 import { isLoopback, isWildcard } from "../../core/model/address.ts";
-import { ipAddress, type SocketAddress } from "../../platform/socket-address.ts";
+import {
+  type IpSocketAddress,
+  ipAddress,
+  type SocketAddress,
+} from "../../platform/socket-address.ts";
 import type { HostDatagram } from "../host-datagram.ts";
 import type { MemoryServer } from "./memory-server.ts";
 import { BoundTable, type SimulatedNetwork } from "./simulated-network.ts";
@@ -50,9 +54,19 @@ export class MemoryHost {
   /** The address that a connection to `to` comes from. */
   sourceFor(to: SocketAddress): SocketAddress {
     if (to.family === "unix") return { family: "unix", path: "" };
+    return this.named(ipAddress(this.#ipFor(to), 0));
+  }
+
+  /** The address that a datagram to `to` comes from, out of a socket that is bound to `local`. */
+  sourceOf(local: SocketAddress, to: SocketAddress): SocketAddress {
+    if (local.family === "unix" || to.family === "unix" || !isWildcard(local.ip)) return local;
+    return ipAddress(this.#ipFor(to), local.port);
+  }
+
+  #ipFor(to: IpSocketAddress): string {
     const isOwn = this.has(to);
     const ip = isOwn ? to.ip : this.#ips.find((own) => own.includes(":") === to.ip.includes(":"));
-    return this.named(ipAddress(ip ?? to.ip, 0));
+    return ip ?? to.ip;
   }
 }
 

@@ -100,8 +100,9 @@ export class MemoryProvider implements Provider {
     if (to === undefined || bytes.length > MAX_DATAGRAM_BYTES) return;
     const target = this.#host.hostOf(to);
     if (target === undefined) return;
+    const source = this.#host.sourceOf(from, to);
     this.#host.network.deliverOrDrop(this.#host.name, target.name, () =>
-      target.datagrams.find(to)?.arrived(bytes, from),
+      target.datagrams.find(to)?.arrived(bytes, source),
     );
   }
 }

@@ -5,7 +5,8 @@ const BYTES_PER_WORD = 4;
 
 /**
  * Which descriptors a loop has open, as bits in shared memory: the loop writes, and the main thread
- * closes what is left after the loop has died. One owner closes; what is handed off is forgotten first.
+ * closes what is left after the loop has died. One owner closes; what is handed off is forgotten first,
+ * and noted for who gets it by who gives it: so it is in a ledger also while it is on its way.
  */
 export class DescriptorLedger {
   readonly #bits: Int32Array;
@@ -58,7 +59,7 @@ export class DescriptorLedger {
   #set(descriptor: number, isOpen: boolean): void {
     const index = descriptor >>> 5;
     const mask = 1 << (descriptor & 31);
-    const word = this.#bits[index] ?? 0;
-    this.#bits[index] = isOpen ? word | mask : word & ~mask;
+    if (isOpen) Atomics.or(this.#bits, index, mask);
+    else Atomics.and(this.#bits, index, ~mask);
   }
 }

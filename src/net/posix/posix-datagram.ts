@@ -23,7 +23,7 @@ export class DatagramMemory {
   sender: PosixDatagram | undefined;
 }
 
-/** A UDP socket, non-blocking. */
+/** A UDP socket, non-blocking. A borrowed one is closed by another thread, never here. */
 export class PosixDatagram implements DatagramFd {
   readable = false;
   writable = true;
@@ -31,13 +31,19 @@ export class PosixDatagram implements DatagramFd {
   readonly #memory: DatagramMemory;
   #descriptor: number;
   readonly #openResult: number;
+  readonly #isBorrowed: boolean;
 
-  constructor(host: PosixHost, memory: DatagramMemory, socket: OpenedSocket) {
+  constructor(
+    host: PosixHost,
+    memory: DatagramMemory,
+    socket: OpenedSocket & { readonly isBorrowed: boolean },
+  ) {
     this.#host = host;
     this.#memory = memory;
     this.#descriptor = socket.descriptor;
     this.#openResult = socket.result;
-    if (socket.descriptor >= 0) host.ledger.note(socket.descriptor);
+    this.#isBorrowed = socket.isBorrowed;
+    if (socket.descriptor >= 0 && !socket.isBorrowed) host.ledger.note(socket.descriptor);
   }
 
   get isClosed(): boolean {
@@ -57,6 +63,10 @@ export class PosixDatagram implements DatagramFd {
 
   datagram(index: number): Uint8Array {
     return this.#memory.received.bytesOf(index);
+  }
+
+  byteCount(index: number): number {
+    return this.#memory.received.lengthOf(index);
   }
 
   senderKey(index: number): PeerKey {
@@ -93,6 +103,10 @@ export class PosixDatagram implements DatagramFd {
     return true;
   }
 
+  keep(index: number, to?: DatagramPeer): boolean {
+    return this.queue(this.#memory.received.bytesOf(index), to);
+  }
+
   flush(): number {
     const memory = this.#memory;
     if (memory.sender !== this) return 0;
@@ -113,6 +127,7 @@ export class PosixDatagram implements DatagramFd {
     }
     outgoing.clear();
     memory.sender = undefined;
+    if (failed !== -ERRNO.EAGAIN) this.writable = true;
     return sent === 0 ? failed : sent;
   }
 
@@ -123,7 +138,8 @@ export class PosixDatagram implements DatagramFd {
   close(): void {
     if (this.#descriptor < 0) return;
     this.flush();
-    this.#host.ledger.close(this.#descriptor);
+    if (this.#isBorrowed) this.detach();
+    else this.#host.ledger.close(this.#descriptor);
     this.#descriptor = -1;
     this.readable = false;
     this.writable = false;

@@ -17,7 +17,7 @@ import type {
 } from "../fd.ts";
 import type { Region } from "../region.ts";
 import { DescriptorLedger } from "./descriptor-ledger.ts";
-import { openConnecting, openDatagram, openListening } from "./open-socket.ts";
+import { type OpenedSocket, openConnecting, openDatagram, openListening } from "./open-socket.ts";
 import { DatagramMemory, PosixDatagram } from "./posix-datagram.ts";
 import type { PosixHost } from "./posix-host.ts";
 import { PosixPipes } from "./posix-pipes.ts";
@@ -51,6 +51,7 @@ export class PosixProvider implements Provider, PosixHost {
   readonly adopt: Adopter = {
     stream: (handOff) => new PosixStream(this, handOff.descriptor, 0),
     server: (handOff) => this.#server(handOff, true),
+    datagram: ({ descriptor }) => this.#datagram({ descriptor, result: 0 }, true),
   };
   #datagrams: DatagramMemory | undefined;
 
@@ -80,13 +81,17 @@ export class PosixProvider implements Provider, PosixHost {
   }
 
   bindDatagram(on: SocketAddress, options?: DatagramOptions): DatagramFd {
-    this.#datagrams ??= new DatagramMemory();
-    return new PosixDatagram(this, this.#datagrams, openDatagram(on, options));
+    return this.#datagram(openDatagram(on, options), false);
   }
 
   close(): void {
     this.pipes.close();
     this.ledger.close(this.epoll.descriptor);
+  }
+
+  #datagram(socket: OpenedSocket, isBorrowed: boolean): DatagramFd {
+    this.#datagrams ??= new DatagramMemory();
+    return new PosixDatagram(this, this.#datagrams, { ...socket, isBorrowed });
   }
 
   #server({ descriptor }: HandOff, isBorrowed: boolean, openResult = 0): ServerFd {

@@ -14,7 +14,8 @@ const ENDED = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 /** Both directions from the start, edge-triggered: one system call for the life of a connection. */
 export const STREAM_EVENTS: number = EPOLLET + (EPOLLIN | EPOLLOUT | EPOLLRDHUP);
-export const DATAGRAM_EVENTS: number = EPOLLET + (EPOLLIN | EPOLLOUT);
+/** Not that there is room: each datagram that leaves would be told, which is half of all events. */
+export const DATAGRAM_EVENTS: number = EPOLLET + EPOLLIN;
 /** Level-triggered; where several loops borrow one socket, one of them is woken. */
 export const SERVER_EVENTS: number = EPOLLIN | EPOLLEXCLUSIVE;
 /** Each write to an eventfd is an edge: nothing needs to be read from it. */

@@ -1,6 +1,7 @@
 import { ERRNO } from "../../platform/errno.ts";
 import { SHUT_WR } from "../../platform/linux/abi.ts";
 import { read, write } from "../../platform/linux/io-calls.ts";
+import { originalDestinationOf } from "../../platform/linux/original-destination.ts";
 import { ipv4Text } from "../../platform/linux/sockaddr.ts";
 import { shutdown } from "../../platform/linux/socket-calls.ts";
 import { localAddressOf, remoteAddressOf } from "../../platform/linux/socket-names.ts";
@@ -100,6 +101,11 @@ export class PosixStream implements StreamFd, SpliceEnd {
   remoteAddress(): SocketAddress {
     if (this.#peerV4 < 0) return remoteAddressOf(this.descriptor);
     return ipAddress(ipv4Text(this.#peerV4), this.#peerPort);
+  }
+
+  originalDestination(): SocketAddress | undefined {
+    const { family } = this.localAddress();
+    return family === "unix" ? undefined : originalDestinationOf(this.descriptor, family);
   }
 
   handOff(): HandOff {

@@ -15,7 +15,8 @@ import { bindTo } from "../../platform/linux/socket-names.ts";
 import { setTimeouts } from "../../platform/linux/socket-options.ts";
 import { checked } from "../../platform/linux/system-error.ts";
 import { unixAddress } from "../../platform/socket-address.ts";
-import { listenError, removeSocketFile, removeStale } from "../listeners/listening-socket.ts";
+import { listenError } from "../listeners/listen-error.ts";
+import { removeSocketFile, removeStale } from "../listeners/listening-socket.ts";
 import { ASK, decodeText, encodeOffer, splitOffers, TAKEN } from "./take-over-messages.ts";
 
 const BACKLOG = 4;

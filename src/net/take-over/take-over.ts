@@ -15,7 +15,7 @@ const MAX_OFFER_BYTES = 1_048_576;
 
 /** The listening sockets of the process that ran before. */
 export interface TakenSockets {
-  /** The descriptors of each listener; they are the caller's now. */
+  /** The descriptors of each listener; they are the caller's now, whatever follows. */
   readonly listeners: ReadonlyMap<string, readonly number[]>;
   /** Tells the other process that they are served: it releases its own and drains. */
   confirm(): void;
@@ -27,15 +27,12 @@ export interface TakenSockets {
 export function takeOver(path: string): TakenSockets {
   const connection = dial(path);
   const listeners = new Map<string, readonly number[]>();
-  const closeAll = (): void => {
-    for (const descriptor of [...listeners.values()].flat()) close(descriptor);
-    close(connection);
-  };
   try {
     sendDescriptors(connection, encodeText(ASK), []);
     while (!receiveOffer(connection, listeners));
   } catch (error) {
-    closeAll();
+    for (const descriptor of [...listeners.values()].flat()) close(descriptor);
+    close(connection);
     throw error;
   }
   return {
@@ -44,7 +41,7 @@ export function takeOver(path: string): TakenSockets {
       sendDescriptors(connection, encodeText(TAKEN), []);
       close(connection);
     },
-    abandon: closeAll,
+    abandon: () => void close(connection),
   };
 }
 

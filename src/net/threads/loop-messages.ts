@@ -1,13 +1,19 @@
 /** What the main thread and a loop's thread say to each other. All of it can be cloned. */
 import type { MessagePort } from "node:worker_threads";
+import type { Transport } from "../listeners/socket-lending.ts";
 import type { ChannelEntry, ChannelId } from "../selector-event-loop.ts";
 
 /** From the main thread to a loop; they are done in the order they were sent. */
 export type LoopCommand =
   /** For the program. */
   | { readonly kind: "program"; readonly body: unknown }
-  /** Lends a listening socket; several loops may have the same one. */
-  | { readonly kind: "lend"; readonly listener: string; readonly descriptor: number }
+  /** Lends a listening socket; several loops may have the same one, unless it is for datagrams. */
+  | {
+      readonly kind: "lend";
+      readonly listener: string;
+      readonly transport: Transport;
+      readonly descriptor: number;
+    }
   /** Wants it back: answered when no event of it can come any more. */
   | { readonly kind: "take-back"; readonly request: number; readonly descriptor: number }
   /** Another loop that this one can send to. */
@@ -16,13 +22,21 @@ export type LoopCommand =
       readonly loop: string;
       readonly port: MessagePort;
       readonly wakeDescriptor: number;
+      readonly ledgerMemory: SharedArrayBuffer;
     }
-  | { readonly kind: "peer-gone"; readonly loop: string }
+  /** Answered when nothing is sent to it any more. */
+  | { readonly kind: "peer-gone"; readonly request: number; readonly loop: string }
   /** Finish what is open, then answer; nothing new comes. */
   | { readonly kind: "drain"; readonly request: number }
   | { readonly kind: "channels"; readonly request: number }
   | { readonly kind: "dismiss"; readonly request: number; readonly id: ChannelId }
   | { readonly kind: "profile"; readonly request: number; readonly durationMs: number };
+
+/** From one loop to another. */
+export type PeerMessage =
+  | { readonly kind: "program"; readonly body: unknown }
+  /** A connection, which is the receiver's from now on. */
+  | { readonly kind: "stream"; readonly descriptor: number; readonly body: unknown };
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 

@@ -1,14 +1,15 @@
 import { type MessagePort, receiveMessageOnPort, type Transferable } from "node:worker_threads";
 import type { Log } from "../../core/log.ts";
 import { signalEventFd } from "../../platform/linux/event-fd.ts";
-import type { Acceptor } from "../acceptor.ts";
+import type { StreamFd } from "../fd.ts";
 import { LoopCounters } from "../loop-counters.ts";
 import { NetEventLoop } from "../net-event-loop.ts";
+import { DescriptorLedger } from "../posix/descriptor-ledger.ts";
 import { PosixProvider } from "../posix/posix-provider.ts";
 import { WakeFd } from "../posix/wake-fd.ts";
 import type { ReadyHandler } from "../selector-event-loop.ts";
 import { createLoopLog } from "./loop-log.ts";
-import type { LoopCommand, LoopReport, LoopThreadData } from "./loop-messages.ts";
+import type { LoopCommand, LoopReport, LoopThreadData, PeerMessage } from "./loop-messages.ts";
 import { LoopProfiler } from "./loop-profiler.ts";
 import type { CreateLoopProgram, LoopProgram } from "./loop-program.ts";
 import { LoopSignal } from "./loop-signal.ts";
@@ -16,6 +17,7 @@ import { LoopSignal } from "./loop-signal.ts";
 interface Peer {
   readonly port: MessagePort;
   readonly wakeDescriptor: number;
+  readonly ledger: DescriptorLedger;
 }
 
 const DRAIN_CHECK_MS = 10;
@@ -28,7 +30,7 @@ export class LoopRuntime implements ReadyHandler {
   readonly #log: Log;
   readonly #program: LoopProgram;
   readonly #profiler = new LoopProfiler();
-  readonly #lent = new Map<number, Acceptor>();
+  readonly #lent = new Map<number, { close(): void }>();
   readonly #peers = new Map<string, Peer>();
 
   constructor(data: LoopThreadData, createProgram: CreateLoopProgram) {
@@ -52,7 +54,9 @@ export class LoopRuntime implements ReadyHandler {
       log: this.#log,
       data: data.programData,
       report: (body) => this.#report({ kind: "program", body }),
-      sendToPeer: (loop, body, transfer) => this.#sendToPeer(loop, body, transfer),
+      sendToPeer: (loop, body, transfer) =>
+        this.#tellPeer(this.#peers.get(loop), { kind: "program", body }, transfer),
+      handTo: (loop, fd, body) => this.#handTo(loop, fd, body),
     });
   }
 
@@ -74,9 +78,7 @@ export class LoopRuntime implements ReadyHandler {
     }
     // Both ends of the port are of this program, and send only what LoopCommand names.
     forEachMessage(this.#data.commands, (command: LoopCommand) => this.#obey(command));
-    for (const [loop, { port }] of this.#peers) {
-      forEachMessage(port, (body: unknown) => this.#program.onPeerMessage?.(loop, body));
-    }
+    this.#hearPeers();
   }
 
   onRemoved(): void {
@@ -106,7 +108,7 @@ export class LoopRuntime implements ReadyHandler {
         this.#program.onMessage(command.body);
         return;
       case "lend":
-        this.#lend(command.listener, command.descriptor);
+        this.#lend(command);
         return;
       case "take-back":
         this.#lent.get(command.descriptor)?.close();
@@ -114,13 +116,20 @@ export class LoopRuntime implements ReadyHandler {
         this.#report({ kind: "done", request: command.request });
         return;
       case "peer":
-        this.#peers.set(command.loop, command);
+        this.#peers.set(command.loop, {
+          ...command,
+          ledger: new DescriptorLedger(command.ledgerMemory),
+        });
         return;
       case "peer-gone":
+        this.#hearPeers();
         this.#peers.get(command.loop)?.port.close();
         this.#peers.delete(command.loop);
+        this.#report({ kind: "done", request: command.request });
         return;
       case "drain":
+        // What was handed over before has been accepted: it is served, too.
+        this.#hearPeers();
         this.#program.drain();
         this.#whenDrained(command.request);
         return;
@@ -144,14 +153,14 @@ export class LoopRuntime implements ReadyHandler {
     }
   }
 
-  #lend(listener: string, descriptor: number): void {
+  #lend({ listener, transport, descriptor }: Extract<LoopCommand, { kind: "lend" }>): void {
     const { adopt } = this.#net.provider;
     if (adopt === undefined) return;
-    const acceptor = this.#net.accept(
-      adopt.server({ descriptor }),
-      this.#program.listener(listener),
-    );
-    this.#lent.set(descriptor, acceptor);
+    const lent =
+      transport === "stream"
+        ? this.#net.accept(adopt.server({ descriptor }), this.#program.listener(listener))
+        : this.#program.datagrams?.(listener, adopt.datagram({ descriptor }));
+    if (lent !== undefined) this.#lent.set(descriptor, lent);
   }
 
   #whenDrained(request: number): void {
@@ -170,11 +179,39 @@ export class LoopRuntime implements ReadyHandler {
     );
   }
 
-  #sendToPeer(loop: string, body: unknown, transfer: readonly Transferable[] = []): boolean {
+  #hearPeers(): void {
+    for (const [loop, { port }] of this.#peers) {
+      forEachMessage(port, (message: PeerMessage) => this.#heard(loop, message));
+    }
+  }
+
+  #heard(loop: string, message: PeerMessage): void {
+    const { adopt } = this.#net.provider;
+    if (message.kind === "program") this.#program.onPeerMessage?.(loop, message.body);
+    else if (adopt !== undefined) {
+      const fd = adopt.stream({ descriptor: message.descriptor });
+      if (this.#program.onHandedOver === undefined) fd.reset();
+      else this.#program.onHandedOver(fd, message.body);
+    }
+  }
+
+  #handTo(loop: string, fd: StreamFd, body: unknown): boolean {
     const peer = this.#peers.get(loop);
+    const handOff = peer && fd.handOff();
+    if (handOff === undefined) return false;
+    peer?.ledger.note(handOff.descriptor);
+    return this.#tellPeer(peer, { kind: "stream", ...handOff, body });
+  }
+
+  #tellPeer(
+    peer: Peer | undefined,
+    message: PeerMessage,
+    transfer: readonly Transferable[] = [],
+  ): boolean {
     if (peer === undefined) return false;
-    peer.port.postMessage(body, transfer);
-    return signalEventFd(peer.wakeDescriptor) === 0;
+    peer.port.postMessage(message, transfer);
+    signalEventFd(peer.wakeDescriptor);
+    return true;
   }
 }
 

@@ -95,21 +95,21 @@ describe("a loop on a thread", requires("linux"), () => {
   test("serves a listening socket that is lent to it, until it is taken back", async () => {
     const { loop } = await startLoop(testHost());
     const { descriptor, port } = listening();
-    loop.lend("web", descriptor);
+    loop.lend("web", "stream", descriptor);
     const socket = await dial(port);
     expect(await ask(socket, "one")).toBe("one");
     await loop.takeBack(descriptor);
     // It waits in the socket, which is not closed: lent again, it is served.
     const waiting = await dial(port);
     expect(await ask(socket, "two")).toBe("two");
-    loop.lend("web", descriptor);
+    loop.lend("web", "stream", descriptor);
     expect(await ask(waiting, "three")).toBe("three");
   });
 
   test("lists its channels and closes one by its id", async () => {
     const { loop } = await startLoop(testHost());
     const { descriptor, port } = listening();
-    loop.lend("web", descriptor);
+    loop.lend("web", "stream", descriptor);
     const socket = await dial(port);
     await ask(socket, "12345");
     const channels = await loop.channels();
@@ -182,7 +182,7 @@ describe("a loop on a thread", requires("linux"), () => {
   test("is drained when its last connection has ended", async () => {
     const { loop } = await startLoop(testHost());
     const { descriptor, port } = listening();
-    loop.lend("web", descriptor);
+    loop.lend("web", "stream", descriptor);
     const socket = await dial(port);
     await ask(socket, "x");
     await loop.takeBack(descriptor);
@@ -210,7 +210,7 @@ describe("a loop on a thread", requires("linux"), () => {
     const host = testHost();
     const { loop, send } = await startLoop(host, { maxHeapMb: 40 });
     const { descriptor, port } = listening();
-    loop.lend("web", descriptor);
+    loop.lend("web", "stream", descriptor);
     const socket = await dial(port);
     await ask(socket, "x");
     const closed = once(socket, "close");
@@ -221,7 +221,7 @@ describe("a loop on a thread", requires("linux"), () => {
     await closed;
     // The listening socket is the main thread's: another loop goes on with it.
     const second = await startLoop(host, { name: "loop-2" });
-    second.loop.lend("web", descriptor);
+    second.loop.lend("web", "stream", descriptor);
     expect(await ask(await dial(port), "again")).toBe("again");
   });
 });

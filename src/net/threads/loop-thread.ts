@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, type Transferable, Worker } from "node:worker_threads";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { Transport } from "../listeners/socket-lending.ts";
 import { LoopCounters, type LoopStats } from "../loop-counters.ts";
 import { DescriptorLedger } from "../posix/descriptor-ledger.ts";
 import type { ChannelEntry, ChannelId } from "../selector-event-loop.ts";
@@ -57,6 +58,7 @@ export class LoopThread {
   readonly #wakeDescriptor: number;
   readonly #signal: LoopSignal;
   readonly #counters: LoopCounters;
+  readonly #ledgerMemory: SharedArrayBuffer;
   readonly #ledger: DescriptorLedger;
   readonly #requests = new Requests<LoopReport>();
   readonly #ready = this.#requests.add();
@@ -78,19 +80,20 @@ export class LoopThread {
     this.#onReport = options.onReport ?? (() => undefined);
     this.#wakeDescriptor = host.wakes.take();
     const { port1, port2 } = new MessageChannel();
+    this.#ledgerMemory = DescriptorLedger.allocate(host.maxDescriptors);
     const data: LoopThreadData = {
       name: options.name,
       commands: port2,
       wakeDescriptor: this.#wakeDescriptor,
       programData: options.programData,
       maxFds: options.maxFds,
-      ledgerMemory: DescriptorLedger.allocate(host.maxDescriptors),
+      ledgerMemory: this.#ledgerMemory,
       counterMemory: LoopCounters.allocate(),
       signalMemory: LoopSignal.allocate(),
     };
     this.#signal = new LoopSignal(data.signalMemory);
     this.#counters = new LoopCounters(data.counterMemory);
-    this.#ledger = new DescriptorLedger(data.ledgerMemory);
+    this.#ledger = new DescriptorLedger(this.#ledgerMemory);
     this.#commands = port1;
     this.#commands.on("message", (report: LoopReport) => this.#received(report));
     this.#stoppable = { signal: this.#signal, wake: () => this.#wake() };
@@ -115,30 +118,26 @@ export class LoopThread {
   }
 
   /** Lends a listening socket, whose owner is the caller. */
-  lend(listener: string, descriptor: number): void {
-    this.#command({ kind: "lend", listener, descriptor });
+  lend(listener: string, transport: Transport, descriptor: number): void {
+    this.#command({ kind: "lend", listener, transport, descriptor });
   }
 
   /** Settles when the loop does not touch the socket any more; also where the loop is gone. */
-  async takeBack(descriptor: number): Promise<void> {
-    if (!this.#isRunning) return;
-    try {
-      await this.#ask((request) => ({ kind: "take-back", request, descriptor }));
-    } catch (error) {
-      if (this.#isRunning) throw error;
-    }
+  takeBack(descriptor: number): Promise<void> {
+    return this.#askToLetGo((request) => ({ kind: "take-back", request, descriptor }));
   }
 
   /** Lets this loop and another one send to each other. */
   link(other: LoopThread): void {
     const { port1, port2 } = new MessageChannel();
-    this.#addPeer(other.name, port1, other.#wakeDescriptor);
-    other.#addPeer(this.name, port2, this.#wakeDescriptor);
+    this.#addPeer(other, port1);
+    other.#addPeer(this, port2);
   }
 
-  unlink(other: LoopThread): void {
-    this.#command({ kind: "peer-gone", loop: other.name });
-    other.#command({ kind: "peer-gone", loop: this.name });
+  /** Settles when neither sends to the other any more; what one that is gone was sent is closed. */
+  async unlink(other: LoopThread): Promise<void> {
+    await Promise.all([this.#forgetPeer(other), other.#forgetPeer(this)]);
+    for (const loop of [this, other]) if (!loop.#isRunning) loop.#ledger.closeAll();
   }
 
   /** What the loop did so far; read without stopping it. */
@@ -236,8 +235,28 @@ export class LoopThread {
     return answer;
   }
 
-  #addPeer(loop: string, port: MessagePort, wakeDescriptor: number): void {
-    this.#command({ kind: "peer", loop, port, wakeDescriptor }, [port]);
+  #addPeer(other: LoopThread, port: MessagePort): void {
+    const peer = {
+      loop: other.name,
+      port,
+      wakeDescriptor: other.#wakeDescriptor,
+      ledgerMemory: other.#ledgerMemory,
+    };
+    this.#command({ kind: "peer", ...peer }, [port]);
+  }
+
+  #forgetPeer({ name: loop }: LoopThread): Promise<void> {
+    return this.#askToLetGo((request) => ({ kind: "peer-gone", request, loop }));
+  }
+
+  /** One that is gone has let go of everything. */
+  async #askToLetGo(command: (request: number) => LoopCommand): Promise<void> {
+    if (!this.#isRunning) return;
+    try {
+      await this.#ask(command);
+    } catch (error) {
+      if (this.#isRunning) throw error;
+    }
   }
 
   #command(command: LoopCommand, transfer: readonly Transferable[] = []): void {

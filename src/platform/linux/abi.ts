@@ -22,9 +22,11 @@ export function abiOf(arch: string): Abi | undefined {
 export const AF_UNIX = 1;
 export const AF_INET = 2;
 export const AF_INET6 = 10;
+export const AF_NETLINK = 16;
 
 export const SOCK_STREAM = 1;
 export const SOCK_DGRAM = 2;
+export const SOCK_RAW = 3;
 export const SOCK_SEQPACKET = 5;
 export const SOCK_NONBLOCK = 0x800;
 export const SOCK_CLOEXEC = 0x8_0000;
@@ -36,8 +38,17 @@ export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_LINGER = 13;
 export const SO_REUSEPORT = 15;
+export const SO_PEERCRED = 17;
 export const SO_RCVTIMEO = 20;
 export const SO_SNDTIMEO = 21;
+/** As SO_RCVBUF, without the cap; needs CAP_NET_ADMIN. */
+export const SO_RCVBUFFORCE = 33;
+
+export const SOL_NETLINK = 270;
+/** Errors echo the header of a request, not all of it. */
+export const NETLINK_CAP_ACK = 10;
+/** Errors say more than a number. */
+export const NETLINK_EXT_ACK = 11;
 
 export const IPPROTO_TCP = 6;
 export const IPPROTO_IPV6 = 41;
@@ -46,7 +57,10 @@ export const IPV6_V6ONLY = 26;
 
 export const SHUT_WR = 1;
 
+export const MSG_PEEK = 0x02;
 export const MSG_CTRUNC = 0x08;
+/** Of recvmsg: how long the datagram was, also where it did not fit. */
+export const MSG_TRUNC = 0x20;
 export const MSG_NOSIGNAL = 0x4000;
 export const MSG_CMSG_CLOEXEC = 0x4000_0000;
 export const SCM_RIGHTS = 1;
@@ -102,6 +116,8 @@ export const SOCKADDR_IN6_BYTES = 28;
 export const SUN_PATH_BYTES = 108;
 /** Room for any of the three, rounded up to a multiple of 16. */
 export const SOCKADDR_BYTES = 112;
+/** struct ucred: process, user, group. */
+export const UCRED_BYTES = 12;
 /** struct linger: on, seconds. */
 export const LINGER_BYTES = 8;
 /** struct timeval: seconds, microseconds. */

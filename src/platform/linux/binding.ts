@@ -14,6 +14,26 @@ export function bindCall<A extends readonly number[]>(prototype: string): (...ar
   return libc.func(prototype);
 }
 
+/** A C function that returns a constant text, or null. */
+export function bindText<A extends readonly number[]>(
+  prototype: string,
+): (...args: A) => string | null {
+  return libc.func(prototype);
+}
+
+/**
+ * A JavaScript function as a C function: its address. It is called on the thread that made it, during
+ * a call that goes out from there, and must not throw. It lives as long as the process.
+ */
+export function addressOfCallback<A extends readonly number[]>(
+  result: string,
+  parameters: readonly string[],
+  callback: (...args: A) => number,
+): number {
+  const type = koffi.pointer(koffi.proto(result, [...parameters]));
+  return Number(koffi.address(koffi.register(callback, type)));
+}
+
 /** The error of the last call of this thread that returned -1, as calls here return it. */
 export function failure(): number {
   return -koffi.errno();

@@ -9,6 +9,7 @@ import {
   MSGHDR_NAMELEN,
   SOCKADDR_BYTES,
 } from "./abi.ts";
+import { write } from "./io-calls.ts";
 import { allocateNative, type NativeMemory, putPointer, putSize } from "./native-memory.ts";
 import { getSockaddr, sockaddrKey } from "./sockaddr.ts";
 import { recvmmsg, sendmmsg } from "./socket-calls.ts";
@@ -22,9 +23,12 @@ export class ReceiveBatch {
   readonly #headers: NativeMemory;
   readonly #names: NativeMemory;
   readonly #payload: NativeMemory;
+  /** How many headers hold the length of a name that is not all the room. */
+  #named: number;
 
   constructor(count: number) {
     this.#count = count;
+    this.#named = count;
     this.#headers = allocateNative(count * (MMSGHDR_BYTES + IOVEC_BYTES));
     this.#names = allocateNative(count * SOCKADDR_BYTES);
     // Pages that no datagram reaches are never touched, so they cost nothing.
@@ -45,10 +49,13 @@ export class ReceiveBatch {
   /** How many datagrams, or a negative errno. */
   receive(fd: number): number {
     const { view, address } = this.#headers;
-    for (let index = 0; index < this.#count; index += 1) {
+    // The kernel has written the lengths of the names that it gave, and no others.
+    for (let index = 0; index < this.#named; index += 1) {
       view.setUint32(index * MMSGHDR_BYTES + MSGHDR_NAMELEN, SOCKADDR_BYTES, true);
     }
-    return recvmmsg(fd, address, this.#count, 0);
+    const received = recvmmsg(fd, address, this.#count, 0);
+    this.#named = Math.max(0, received);
+    return received;
   }
 
   get capacity(): number {
@@ -86,6 +93,13 @@ export class SendBatch {
   readonly #capacity: number;
   readonly #headers: NativeMemory;
   #count = 0;
+  /**
+   * The first: most sessions send one datagram at a time, to where the socket is connected to, and
+   * write(2) does that with less for the kernel to read.
+   */
+  #payload = 0;
+  #byteCount = 0;
+  #isPlain = false;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -108,6 +122,11 @@ export class SendBatch {
 
   /** Addresses of the payload and of the sockaddr; that is 0 on a connected socket. */
   add(payload: number, byteCount: number, name: number, nameBytes: number): void {
+    if (this.#count === 0) {
+      this.#payload = payload;
+      this.#byteCount = byteCount;
+      this.#isPlain = name === 0 && byteCount > 0;
+    }
     const { view } = this.#headers;
     const header = this.#count * MMSGHDR_BYTES;
     const iovec = this.#iovecOf(this.#count);
@@ -123,6 +142,10 @@ export class SendBatch {
    * stays as it is until `clear`.
    */
   send(fd: number, first: number): number {
+    if (this.#count === 1 && this.#isPlain) {
+      const sent = write(fd, this.#payload, this.#byteCount);
+      return sent < 0 ? sent : 1;
+    }
     const { address } = this.#headers;
     return sendmmsg(fd, address + first * MMSGHDR_BYTES, this.#count - first, 0);
   }

@@ -1,6 +1,10 @@
-import type { ListenerMode } from "../../core/model/listener.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
-import type { EngineConfig, GroupConfig, ListenerConfig } from "../engine-config.ts";
+import type {
+  CertificateConfig,
+  EngineConfig,
+  GroupConfig,
+  ListenerConfig,
+} from "../engine-config.ts";
 import type { EngineState, GroupState, ServerState } from "./engine-state.ts";
 
 export interface StateParts {
@@ -8,6 +12,8 @@ export interface StateParts {
   readonly rowOf: (owner: string) => number;
   /** An address or path is its own. */
   readonly addressesOf: (host: string) => readonly string[];
+  /** The loops that a listener hands its connections to; none: it keeps them. */
+  readonly workersOf: (listener: ListenerConfig) => readonly string[];
 }
 
 /** Names the owners of rows. */
@@ -25,14 +31,28 @@ export function buildState(config: EngineConfig, parts: StateParts): EngineState
     listeners: new Map(
       config.listeners.map((listener) => [
         listener.key,
-        { row: parts.rowOf(ownerOf.listener(listener.key)), config: listener },
+        {
+          row: parts.rowOf(ownerOf.listener(listener.key)),
+          config: listener,
+          workers: parts.workersOf(listener),
+          certificates: certificatesOf(listener, config),
+        },
       ]),
     ),
   };
 }
 
+/** A certificate that is not there is left out. */
+function certificatesOf(
+  { tls }: ListenerConfig,
+  { certificates }: EngineConfig,
+): readonly CertificateConfig[] {
+  const wanted = tls?.certificates ?? [];
+  return wanted.flatMap((key) => certificates.filter((one) => one.key === key));
+}
+
 function buildGroup(
-  { key, method, healthCheck, servers }: GroupConfig,
+  { key, method, healthCheck, slowStartMs, servers }: GroupConfig,
   parts: StateParts,
 ): GroupState {
   const { rowOf, addressesOf } = parts;
@@ -43,7 +63,13 @@ function buildGroup(
       spec: { id, port, weight, addresses: addressesOf(host) },
     },
   ]);
-  return { row: rowOf(ownerOf.group(key)), method, healthCheck, servers: new Map(states) };
+  return {
+    row: rowOf(ownerOf.group(key)),
+    method,
+    healthCheck,
+    slowStartMs,
+    servers: new Map(states),
+  };
 }
 
 /** The owners of all rows that a state has. */
@@ -57,15 +83,13 @@ export function ownersOf({ listeners, groups }: EngineState): ReadonlySet<string
   return owners;
 }
 
-const MODES: ReadonlySet<ListenerMode> = new Set<ListenerMode>(["tcp", "http", "udp", "socks5"]);
-
-/** Why a listener can not be had in this version; undefined where it can. */
-export function problemOf({ key, mode, address }: ListenerConfig): string | undefined {
-  if (!MODES.has(mode)) {
-    const known = [...MODES].join(", ");
-    return `listener ${key}: mode "${mode}" is not available in this version; use one of ${known}`;
-  }
-  const isAnyPort = address.family !== "unix" && address.port === 0;
-  if (mode !== "udp" || !(isAnyPort || address.family === "unix")) return undefined;
-  return `listener ${key}: ${formatSocketAddress(address)} can not be listened on with UDP; expected an IP address and a port from 1 to 65535`;
+/** Why a listener can not be had; undefined where it can. */
+export function problemOf({ key, mode, address, tls }: ListenerConfig): string | undefined {
+  const isPath = address.family === "unix";
+  const needsIp = mode === "udp" || mode === "dns";
+  if (needsIp && tls !== undefined) return `listener ${key}: TLS is not for mode ${mode}`;
+  // DNS has two sockets, which shall have the same port.
+  const isAnyPort = mode === "dns" && !isPath && address.port === 0;
+  if (!(needsIp && isPath) && !isAnyPort) return undefined;
+  return `listener ${key}: ${formatSocketAddress(address)} can not be listened on in mode ${mode}; expected an IP address and a port`;
 }

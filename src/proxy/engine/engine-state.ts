@@ -1,14 +1,15 @@
 import { deepEqual } from "../../core/model/equal.ts";
 import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
 import type { MemberSpec } from "../balance/member.ts";
-import type { ListenerConfig, UpstreamConfig } from "../engine-config.ts";
+import type { CertificateConfig, ListenerConfig, UpstreamConfig } from "../engine-config.ts";
 import type { Change } from "../loop/engine-messages.ts";
-import { socketIdOf } from "../loop/socket-id.ts";
+import { socketsOf } from "../loop/socket-id.ts";
 
 export interface GroupState {
   readonly row: number;
   readonly method: BalancingMethod;
   readonly healthCheck: HealthCheck;
+  readonly slowStartMs: number;
   readonly servers: ReadonlyMap<string, ServerState>;
 }
 
@@ -20,6 +21,10 @@ export interface ServerState {
 export interface ListenerState {
   readonly row: number;
   readonly config: ListenerConfig;
+  /** Names of the loops that serve its connections; none: where they are accepted. */
+  readonly workers: readonly string[];
+  /** Those that its TLS names, in that order. */
+  readonly certificates: readonly CertificateConfig[];
 }
 
 /** What the loops are told to do: the configuration with addresses for names, and rows for counters. */
@@ -57,10 +62,9 @@ export function planChanges(before: EngineState, after: EngineState, upOf: UpOf)
   for (const [key, config] of after.upstreams) {
     if (!deepEqual(before.upstreams.get(key), config)) puts.push({ kind: "upstream", config });
   }
-  for (const [key, { row, config }] of after.listeners) {
-    const old = before.listeners.get(key);
-    if (old?.row === row && deepEqual(old.config, config)) continue;
-    puts.push({ kind: "listener", row, config });
+  for (const [key, listener] of after.listeners) {
+    if (deepEqual(before.listeners.get(key), listener)) continue;
+    puts.push({ kind: "listener", ...listener });
   }
   return { puts, removals: planRemovals(before, after) };
 }
@@ -68,12 +72,14 @@ export function planChanges(before: EngineState, after: EngineState, upOf: UpOf)
 function* groupPuts(
   key: string,
   old: GroupState | undefined,
-  { row, method, healthCheck, servers }: GroupState,
+  { row, method, healthCheck, slowStartMs, servers }: GroupState,
   upOf: UpOf,
 ): Iterable<Change> {
   const isSame =
-    old !== undefined && old.method === method && deepEqual(old.healthCheck, healthCheck);
-  if (!isSame) yield { kind: "group", key, row, method, healthCheck };
+    old?.method === method &&
+    old.slowStartMs === slowStartMs &&
+    deepEqual(old.healthCheck, healthCheck);
+  if (!isSame) yield { kind: "group", key, row, method, healthCheck, slowStartMs };
   for (const [id, server] of servers) {
     const known = old?.servers.get(id);
     if (known?.row === server.row && deepEqual(known.spec, server.spec)) continue;
@@ -99,7 +105,9 @@ function planRemovals(before: EngineState, after: EngineState): readonly Change[
 }
 
 function socketIdsOf({ listeners }: EngineState): ReadonlySet<string> {
-  return new Set([...listeners.values()].map(({ config }) => socketIdOf(config)));
+  return new Set(
+    [...listeners.values()].flatMap(({ config }) => socketsOf(config).map(({ id }) => id)),
+  );
 }
 
 function* serverRemovals(

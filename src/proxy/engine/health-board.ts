@@ -27,6 +27,11 @@ export class HealthBoard {
     return isNews;
   }
 
+  /** Whether something is known of it. */
+  isSettled(group: string, member: string): boolean {
+    return this.of(group, member).health !== "starting";
+  }
+
   /** Keys of the addresses that are up. */
   upOf(group: string, member: string): readonly string[] {
     const addresses = this.#members.get(memberKey(group, member)) ?? new Map();

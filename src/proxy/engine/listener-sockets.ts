@@ -1,53 +1,110 @@
-import { protocolOf } from "../../core/model/listener.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { ListenerConfig } from "../engine-config.ts";
-import { socketIdOf } from "../loop/socket-id.ts";
-import type { Fleet, OpenSocket } from "./fleet.ts";
+import { socketsOf } from "../loop/socket-id.ts";
+import type { Fleet, OpenSocket, SocketWish } from "./fleet.ts";
+import type { LoopRoute } from "./loop-routes.ts";
 
-/** The listening sockets of an engine; those for datagrams are the loops' own. */
+/** A listener, and the groups of loops that it uses. */
+export interface PlacedListener {
+  readonly listener: ListenerConfig;
+  readonly route: Pick<LoopRoute, "accept" | "work">;
+}
+
+interface Wanted {
+  readonly key: string;
+  readonly socket: SocketWish;
+  readonly group: string;
+}
+
+/** The listening sockets of an engine. */
 export class ListenerSockets {
   readonly #open = new Map<string, OpenSocket>();
 
-  /** Opens what is missing, then closes what is wanted no more. What could not be opened, in words. */
-  async follow(listeners: readonly ListenerConfig[], fleet: Fleet): Promise<readonly string[]> {
-    const wanted = new Map<string, ListenerConfig>();
+  /**
+   * Opens what is missing, moves what shall be on other loops, then closes what is wanted no more.
+   * What could not be opened, in words.
+   */
+  async follow(
+    listeners: readonly PlacedListener[],
+    fleet: Pick<Fleet, "listen">,
+  ): Promise<readonly string[]> {
     const problems: string[] = [];
-    for (const listener of listeners) {
-      const id = socketIdOf(listener);
-      const other = wanted.get(id);
-      if (other === undefined) wanted.set(id, listener);
-      else problems.push(`listener ${listener.key}: ${id} is taken by listener ${other.key}`);
-    }
-    for (const [id, listener] of wanted) {
-      const problem = await this.#ensure(id, listener, fleet);
-      if (problem !== undefined) problems.push(problem);
+    const wanted = wantedSockets(listeners, problems);
+    const missing: Wanted[] = [];
+    for (const one of wanted.values()) {
+      if ((await this.#ensure(one, fleet)) !== undefined) missing.push(one);
     }
     for (const [id, socket] of [...this.#open]) {
       if (wanted.has(id)) continue;
       this.#open.delete(id);
       await socket.close();
     }
+    // One of our own may have been in the way: a wildcard, or an address that it covers.
+    for (const one of missing) {
+      const problem = await this.#ensure(one, fleet);
+      if (problem !== undefined) problems.push(problem);
+    }
     return problems;
   }
 
-  /** Undefined where it is not open, or of the loops. */
+  /** Undefined where it is not open. */
   addressOf(listener: ListenerConfig): SocketAddress | undefined {
-    return this.#open.get(socketIdOf(listener))?.address;
+    const [first] = socketsOf(listener);
+    return first && this.#open.get(first.id)?.address;
+  }
+
+  /** All that are open; their descriptors, by id. */
+  descriptors(): ReadonlyMap<string, readonly number[]> {
+    return new Map([...this.#open].map(([id, socket]) => [id, socket.descriptors()]));
+  }
+
+  /** Another process serves them from now on. */
+  async releaseAll(): Promise<void> {
+    await Promise.all(this.#takeAll().map((socket) => socket.release()));
   }
 
   async closeAll(): Promise<void> {
-    const sockets = [...this.#open.values()];
-    this.#open.clear();
-    await Promise.all(sockets.map((socket) => socket.close()));
+    await Promise.all(this.#takeAll().map((socket) => socket.close()));
   }
 
-  async #ensure(id: string, listener: ListenerConfig, fleet: Fleet): Promise<string | undefined> {
-    if (this.#open.has(id) || protocolOf(listener) !== "TCP") return undefined;
+  #takeAll(): readonly OpenSocket[] {
+    const sockets = [...this.#open.values()];
+    this.#open.clear();
+    return sockets;
+  }
+
+  async #ensure(
+    { key, socket, group }: Wanted,
+    fleet: Pick<Fleet, "listen">,
+  ): Promise<string | undefined> {
+    const open = this.#open.get(socket.id);
+    if (open !== undefined) {
+      await open.moveTo(group);
+      return undefined;
+    }
     try {
-      this.#open.set(id, await fleet.listen(id, listener.address));
+      this.#open.set(socket.id, await fleet.listen(socket, group));
       return undefined;
     } catch (error) {
-      return `listener ${listener.key}: ${error instanceof Error ? error.message : String(error)}`;
+      return `listener ${key}: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
+}
+
+/** Of two that want the same, the first has it. */
+function wantedSockets(
+  listeners: readonly PlacedListener[],
+  problems: string[],
+): ReadonlyMap<string, Wanted> {
+  const wanted = new Map<string, Wanted>();
+  for (const { listener, route } of listeners) {
+    const { key, address } = listener;
+    for (const { id, transport } of socketsOf(listener)) {
+      const other = wanted.get(id);
+      const group = transport === "stream" ? route.accept : route.work;
+      if (other === undefined) wanted.set(id, { key, socket: { id, transport, address }, group });
+      else problems.push(`listener ${key}: ${id} is taken by listener ${other.key}`);
+    }
+  }
+  return wanted;
 }

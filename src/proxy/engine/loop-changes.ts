@@ -43,6 +43,11 @@ export class LoopChanges {
     );
   }
 
+  /** Lets all of them see what the others have open. */
+  shareBlocks(fleet: Fleet, places: readonly number[]): void {
+    for (const place of places) this.#sendBlocks(fleet, place);
+  }
+
   answered(report: ChangedReport): void {
     this.#waiting.get(report.request)?.answer(report);
     this.#waiting.delete(report.request);
@@ -61,11 +66,7 @@ export class LoopChanges {
   }
 
   #ask(fleet: Fleet, place: number, changes: readonly Change[]): Promise<ChangedReport> {
-    const { blocks } = this.#blocks;
-    for (const block of blocks.slice(this.#knownBlocks.get(place) ?? 0)) {
-      fleet.send(place, { kind: "block", block });
-    }
-    this.#knownBlocks.set(place, blocks.length);
+    this.#sendBlocks(fleet, place);
     this.#requests += 1;
     const request = this.#requests;
     return new Promise((answer) => {
@@ -74,5 +75,13 @@ export class LoopChanges {
         this.answered({ kind: "changed", request, problems: [] });
       }
     });
+  }
+
+  #sendBlocks(fleet: Fleet, place: number): void {
+    const { blocks } = this.#blocks;
+    for (const block of blocks.slice(this.#knownBlocks.get(place) ?? 0)) {
+      fleet.send(place, { kind: "block", block });
+    }
+    this.#knownBlocks.set(place, blocks.length);
   }
 }

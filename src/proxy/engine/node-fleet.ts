@@ -1,15 +1,24 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import type { ServerFd } from "../../net/fd.ts";
+import type { Fd } from "../../net/fd.ts";
+import { listenError } from "../../net/listeners/listen-error.ts";
 import type { LoopStats } from "../../net/loop-counters.ts";
 import { NetEventLoop } from "../../net/net-event-loop.ts";
 import { NodeProvider } from "../../net/node/node-provider.ts";
+import { LoopProfiler } from "../../net/threads/loop-profiler.ts";
 import type { LoopProgram } from "../../net/threads/loop-program.ts";
-import { ERRNO, errnoName } from "../../platform/errno.ts";
-import { formatSocketAddress, type SocketAddress } from "../../platform/socket-address.ts";
+import { ERRNO } from "../../platform/errno.ts";
+import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
 import type { EngineCommand, EngineReport, ProxyProgramData } from "../loop/engine-messages.ts";
 import { createProxyProgram } from "../loop/proxy-program.ts";
-import type { Fleet, FleetEvents, OpenSocket } from "./fleet.ts";
+import {
+  DEFAULT_GROUP,
+  type Fleet,
+  type FleetEvents,
+  type FleetGroup,
+  type OpenSocket,
+  type SocketWish,
+} from "./fleet.ts";
 
 export interface NodeFleetOptions {
   readonly log: Log;
@@ -23,9 +32,9 @@ const CHECK_MS = 10;
 
 /** One loop on this thread, on Node's own sockets: for platforms without system calls. */
 export class NodeFleet implements Fleet {
-  readonly size = 1;
   readonly #net: NetEventLoop;
   readonly #program: LoopProgram;
+  readonly #profiler = new LoopProfiler();
   readonly #options: NodeFleetOptions;
 
   constructor(options: NodeFleetOptions, events: FleetEvents) {
@@ -35,7 +44,7 @@ export class NodeFleet implements Fleet {
       provider: new NodeProvider(),
       onError: (error) => log.error({ err: error }, "a callback of the loop failed"),
     });
-    const data: ProxyProgramData = { index: PLACE, checks: true };
+    const data: ProxyProgramData = { index: PLACE };
     this.#program = createProxyProgram({
       name: NAME,
       net: this.#net,
@@ -44,8 +53,13 @@ export class NodeFleet implements Fleet {
       // The program sends only what EngineReport names; later, as a thread would.
       report: (body) => queueMicrotask(() => events.onReport(PLACE, body as EngineReport)),
       sendToPeer: () => false,
+      handTo: () => false,
     });
     this.#net.loop.start();
+  }
+
+  places(): readonly number[] {
+    return [PLACE];
   }
 
   send(_place: number, command: EngineCommand): boolean {
@@ -53,18 +67,69 @@ export class NodeFleet implements Fleet {
     return true;
   }
 
+  groups(): readonly FleetGroup[] {
+    const channels = async () => this.#net.loop.channels();
+    return [{ name: DEFAULT_GROUP, loops: [{ name: NAME, place: PLACE, channels }] }];
+  }
+
   stats(): readonly (LoopStats & { readonly name: string })[] {
     return [{ name: NAME, ...this.#net.loop.counters.read() }];
   }
 
-  async listen(socketId: string, on: SocketAddress): Promise<OpenSocket> {
-    const fd = this.#net.provider.listen(on, { backlog: BACKLOG });
-    await this.#opened(fd, on);
-    const acceptor = this.#net.accept(fd, this.#program.listener(socketId));
-    return {
-      address: fd.localAddress(),
-      close: async () => acceptor.close(),
-    };
+  addGroup(): void {
+    throw oneLoopOnly();
+  }
+
+  async dropGroup(): Promise<void> {
+    throw oneLoopOnly();
+  }
+
+  async addLoop(): Promise<string> {
+    throw oneLoopOnly();
+  }
+
+  async retireLoop(): Promise<void> {
+    throw oneLoopOnly();
+  }
+
+  async endLoop(): Promise<void> {
+    throw oneLoopOnly();
+  }
+
+  link(): void {
+    // There is nobody to hand over to.
+  }
+
+  async profile(name: string, durationMs: number): Promise<string> {
+    if (name !== NAME) {
+      throw new CoreError(
+        "ERR_NOT_FOUND",
+        `event loop "${name}" is not there; there are "${NAME}"`,
+      );
+    }
+    if (this.#profiler.isRunning) {
+      throw new CoreError("ERR_NOT_FOUND", `event loop ${NAME}: a profile is being taken already`);
+    }
+    this.#profiler.start();
+    await this.#options.sleep(durationMs);
+    return this.#profiler.stop();
+  }
+
+  async listen(wish: SocketWish): Promise<OpenSocket> {
+    const { provider } = this.#net;
+    const { id, transport, address } = wish;
+    if (transport === "datagram") {
+      const fd = provider.bindDatagram(address);
+      await this.#opened(fd, wish);
+      return openSocket(fd, this.#program.datagrams?.(id, fd) ?? fd);
+    }
+    const fd = provider.listen(address, { backlog: BACKLOG });
+    await this.#opened(fd, wish);
+    return openSocket(fd, this.#net.accept(fd, this.#program.listener(id)));
+  }
+
+  closeUnclaimed(): void {
+    // Nothing can be given to it.
   }
 
   async drain(timeoutMs: number): Promise<void> {
@@ -79,13 +144,29 @@ export class NodeFleet implements Fleet {
     this.#net.loop.close();
   }
 
-  async #opened(fd: ServerFd, on: SocketAddress): Promise<void> {
+  async #opened(fd: Fd, { address, transport }: SocketWish): Promise<void> {
     while (fd.finishOpen() === -ERRNO.EINPROGRESS) await this.#options.sleep(1);
     const result = fd.finishOpen();
     if (result === 0) return;
-    throw new CoreError(
-      "ERR_LISTEN",
-      `can not listen on ${formatSocketAddress(on)}: ${errnoName(result)}`,
-    );
+    const protocol = transport === "stream" ? "TCP" : "UDP";
+    throw listenError(address, result, { protocol, holder: findSocketHolder(address, protocol) });
   }
+}
+
+function openSocket(fd: Fd, user: { close(): void }): OpenSocket {
+  const close = async (): Promise<void> => user.close();
+  return {
+    address: fd.localAddress(),
+    descriptors: () => [],
+    moveTo: async () => undefined,
+    release: close,
+    close,
+  };
+}
+
+function oneLoopOnly(): CoreError {
+  return new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    'the provider "node" has one loop, on the main thread; more of them need the provider "posix" (Linux)',
+  );
 }

@@ -1,4 +1,6 @@
+import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { endLoop } from "../../net/groups/end-loop.ts";
 import { EventLoopGroup } from "../../net/groups/event-loop-group.ts";
 import { SharedListener } from "../../net/listeners/shared-listener.ts";
 import type { LoopStats } from "../../net/loop-counters.ts";
@@ -6,113 +8,244 @@ import { connectionCap } from "../../net/threads/connection-cap.ts";
 import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { LoopThread, type LoopThreadHost } from "../../net/threads/loop-thread.ts";
 import { workerUrl } from "../../net/threads/worker-url.ts";
-import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { EngineCommand, EngineReport, ProxyProgramData } from "../loop/engine-messages.ts";
-import type { Fleet, FleetEvents, OpenSocket } from "./fleet.ts";
+import { TicketRatchet } from "../tls/ticket-ratchet.ts";
+import {
+  DEFAULT_GROUP,
+  type Fleet,
+  type FleetEvents,
+  type FleetGroup,
+  type GroupPair,
+  type OpenSocket,
+  type SocketWish,
+} from "./fleet.ts";
+import { type InheritedSockets, UnclaimedSockets } from "./inherited-sockets.ts";
+import { LoopLinks } from "./loop-links.ts";
+import { PosixSocket } from "./posix-socket.ts";
 
 export interface PosixFleetOptions {
   readonly loops: number;
   readonly log: Log;
   readonly startWorker?: LoopThreadHost["startWorker"] | undefined;
   readonly sleep: (ms: number) => Promise<void>;
+  readonly inherited: InheritedSockets;
 }
 
 const BACKLOG = 4096;
 /** A loop that dies at once, again and again, must not take the machine with it. */
 const RESTART_AFTER_MS = 100;
-/** The loop in this place checks the servers. */
-const CHECKING_PLACE = 0;
 
 const PROGRAM = workerUrl("../loop/proxy-loop", import.meta.url);
 
+/** Where a loop is, and the one after it where it dies. */
+interface Seat {
+  readonly place: number;
+  readonly group: string;
+  /** Undefined while it is being started, or replaced. */
+  loop: LoopThread | undefined;
+  /** It is being ended: no other takes its place. */
+  isRetired: boolean;
+}
+
 /** Loops on threads of their own, which block in epoll. One that dies is replaced. */
 export class PosixFleet implements Fleet {
-  readonly size: number;
   readonly #host: LoopThreadHost;
-  readonly #group: EventLoopGroup<LoopThread>;
+  readonly #tickets = TicketRatchet.create(Date.now());
+  readonly #groups = new Map<string, EventLoopGroup<LoopThread>>();
   readonly #options: PosixFleetOptions;
   readonly #events: FleetEvents;
-  readonly #places: (LoopThread | undefined)[] = [];
+  readonly #seats = new Map<number, Seat>();
+  readonly #links = new LoopLinks<LoopThread>();
+  readonly #unclaimed: UnclaimedSockets;
   #started = 0;
   #isClosing = false;
 
   /** Settles when all loops run. */
   static async start(options: PosixFleetOptions, events: FleetEvents): Promise<PosixFleet> {
     const fleet = new PosixFleet(options, events);
-    const places = Array.from({ length: options.loops }, (_, place) => place);
-    await Promise.all(places.map((place) => fleet.#start(place)));
+    fleet.addGroup(DEFAULT_GROUP);
+    const loops = Array.from({ length: options.loops }, () => fleet.addLoop(DEFAULT_GROUP));
+    await Promise.all(loops);
     return fleet;
   }
 
   private constructor(options: PosixFleetOptions, events: FleetEvents) {
-    this.size = options.loops;
     this.#options = options;
     this.#events = events;
-    const { log, startWorker, sleep } = options;
+    this.#unclaimed = new UnclaimedSockets(options.inherited);
+    const { log, startWorker } = options;
     this.#host = { ...createLoopHost(log), ...(startWorker && { startWorker }) };
-    this.#group = new EventLoopGroup({ name: "worker", log, sleep });
+  }
+
+  places(): readonly number[] {
+    return [...this.#seats.values()].flatMap(({ place, loop }) => (loop ? [place] : []));
   }
 
   send(place: number, command: EngineCommand): boolean {
-    const loop = this.#places[place];
+    const loop = this.#seats.get(place)?.loop;
     loop?.send(command);
     return loop !== undefined;
   }
 
-  stats(): readonly (LoopStats & { readonly name: string })[] {
-    return this.#group.loops().map(({ name, loop }) => ({ name, ...loop.stats() }));
+  groups(): readonly FleetGroup[] {
+    const placeOf = new Map([...this.#seats.values()].map(({ place, loop }) => [loop, place]));
+    return [...this.#groups.values()].map((group) => ({
+      name: group.name,
+      loops: group.loops().flatMap(({ name, loop }) => {
+        const place = placeOf.get(loop);
+        return place === undefined ? [] : [{ name, place, channels: () => loop.channels() }];
+      }),
+    }));
   }
 
-  async listen(socketId: string, on: SocketAddress): Promise<OpenSocket> {
-    const listener = SharedListener.open<LoopThread>(on, { id: socketId, backlog: BACKLOG });
-    await this.#group.attach(listener);
-    return {
-      address: listener.address,
-      close: async () => {
-        this.#group.detach(socketId);
-        await listener.close();
-      },
-    };
+  stats(): readonly (LoopStats & { readonly name: string })[] {
+    return this.#loops().map((loop) => ({ name: loop.name, ...loop.stats() }));
+  }
+
+  addGroup(name: string): void {
+    const { log, sleep } = this.#options;
+    this.#groups.set(name, new EventLoopGroup({ name, log, sleep }));
+  }
+
+  async dropGroup(name: string): Promise<void> {
+    const group = this.#groups.get(name);
+    this.#groups.delete(name);
+    await group?.close({ drainTimeoutMs: 0 });
+  }
+
+  async addLoop(group: string): Promise<string> {
+    this.#groupOf(group);
+    const seat: Seat = { place: this.#freePlace(), group, loop: undefined, isRetired: false };
+    this.#seats.set(seat.place, seat);
+    try {
+      return await this.#start(seat);
+    } catch (error) {
+      this.#seats.delete(seat.place);
+      throw error;
+    }
+  }
+
+  async retireLoop(name: string): Promise<void> {
+    const seat = this.#seatOf(name);
+    seat.isRetired = true;
+    await this.#groupOf(seat.group).release(name);
+  }
+
+  async endLoop(name: string, drainTimeoutMs: number): Promise<void> {
+    const loop = this.#loops().find((one) => one.name === name);
+    // One that has died in the meantime has ended.
+    if (loop !== undefined) await endLoop(loop, { drainTimeoutMs, sleep: this.#options.sleep });
+  }
+
+  link(pairs: readonly GroupPair[]): void {
+    const loopsOf = (name: string): readonly LoopThread[] =>
+      this.#groups
+        .get(name)
+        ?.loops()
+        .map(({ loop }) => loop) ?? [];
+    for (const { from, to } of pairs) this.#links.join(loopsOf(from), loopsOf(to));
+  }
+
+  profile(name: string, durationMs: number): Promise<string> {
+    const loop = this.#loops().find((one) => one.name === name);
+    if (loop === undefined) throw noLoop(name, this.#loops());
+    return loop.profile(durationMs);
+  }
+
+  async listen({ id, transport, address }: SocketWish, group: string): Promise<OpenSocket> {
+    const options = { id, transport, backlog: BACKLOG };
+    const given = this.#unclaimed.claim(id);
+    const listener =
+      given === undefined
+        ? SharedListener.open<LoopThread>(address, options)
+        : SharedListener.adopt<LoopThread>(given, options);
+    return PosixSocket.attach(listener, this.#groupOf(group), (name) => this.#groupOf(name));
+  }
+
+  closeUnclaimed(): void {
+    this.#unclaimed.close();
   }
 
   async drain(timeoutMs: number): Promise<void> {
-    const drained = this.#group.loops().map(({ loop }) => loop.drain().catch(() => undefined));
+    const drained = this.#loops().map((loop) => loop.drain().catch(() => undefined));
     await Promise.race([Promise.all(drained), this.#options.sleep(timeoutMs)]);
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#group.close({ drainTimeoutMs: 0 });
+    this.closeUnclaimed();
+    await Promise.all([...this.#groups.keys()].map((name) => this.dropGroup(name)));
+    await Promise.all(this.#loops().map((loop) => loop.stop()));
     this.#host.guard.dispose();
   }
 
-  async #start(place: number): Promise<void> {
+  #loops(): readonly LoopThread[] {
+    return [...this.#seats.values()].flatMap(({ loop }) => loop ?? []);
+  }
+
+  #groupOf(name: string): EventLoopGroup<LoopThread> {
+    const group = this.#groups.get(name);
+    if (group !== undefined) return group;
+    const known = [...this.#groups.keys()].map((one) => `"${one}"`).join(", ");
+    throw new CoreError("ERR_NOT_FOUND", `loop group "${name}" is not there; there are ${known}`);
+  }
+
+  #seatOf(name: string): Seat {
+    const seats = [...this.#seats.values()].filter(({ isRetired }) => !isRetired);
+    const seat = seats.find(({ loop }) => loop?.name === name);
+    if (seat !== undefined) return seat;
+    throw noLoop(
+      name,
+      seats.flatMap(({ loop }) => loop ?? []),
+    );
+  }
+
+  #freePlace(): number {
+    let place = 0;
+    while (this.#seats.has(place)) place += 1;
+    return place;
+  }
+
+  async #start(seat: Seat): Promise<string> {
+    const { place, group } = seat;
     this.#started += 1;
-    const data: ProxyProgramData = { index: place, checks: place === CHECKING_PLACE };
+    const data: ProxyProgramData = { index: place, tickets: this.#tickets.seedAt(Date.now()) };
+    const loops = Math.max(this.#options.loops, this.#seats.size);
     const loop = await LoopThread.start(this.#host, {
-      name: `worker-${this.#started}`,
+      name: `${group}-${this.#started}`,
       program: PROGRAM,
       programData: data,
-      maxFds: connectionCap(this.#host.maxDescriptors, this.size),
+      maxFds: connectionCap(this.#host.maxDescriptors, loops),
       // The loop's program sends only what EngineReport names.
       onReport: (body) => this.#events.onReport(place, body as EngineReport),
     });
-    this.#places[place] = loop;
-    void loop.ended.then(() => this.#ended(place));
+    seat.loop = loop;
+    void loop.ended.then(() => this.#ended(seat));
     await this.#events.onStarted(place);
-    await this.#group.add(loop);
+    await this.#groups.get(group)?.add(loop);
+    await this.#events.onJoined();
+    return loop.name;
   }
 
-  async #ended(place: number): Promise<void> {
-    this.#places[place] = undefined;
-    if (this.#isClosing) return;
-    this.#events.onLost(place);
-    await this.#options.sleep(RESTART_AFTER_MS);
-    if (this.#isClosing) return;
+  async #ended(seat: Seat): Promise<void> {
+    const { place, loop } = seat;
+    seat.loop = undefined;
+    if (loop !== undefined) void this.#links.cut(loop);
+    if (!this.#isClosing) this.#events.onLost(place);
+    if (!seat.isRetired && !this.#isClosing) await this.#options.sleep(RESTART_AFTER_MS);
+    if (seat.isRetired || this.#isClosing || !this.#groups.has(seat.group)) {
+      this.#seats.delete(place);
+      return;
+    }
     try {
-      await this.#start(place);
+      await this.#start(seat);
     } catch (error) {
       this.#options.log.error({ err: error, place }, "an event loop could not be replaced");
     }
   }
+}
+
+function noLoop(name: string, loops: readonly LoopThread[]): CoreError {
+  const known = loops.map((loop) => `"${loop.name}"`).join(", ");
+  return new CoreError("ERR_NOT_FOUND", `event loop "${name}" is not there; there are ${known}`);
 }

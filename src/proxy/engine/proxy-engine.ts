@@ -5,11 +5,14 @@ import type { EngineStats } from "../engine-stats.ts";
 import type { Change, EngineReport } from "../loop/engine-messages.ts";
 import { CounterBlocks } from "../stats/counter-blocks.ts";
 import { buildState, ownersOf, problemOf } from "./build-state.ts";
+import { CheckingLoop } from "./checking-loop.ts";
 import { EMPTY_STATE, type EngineState, planChanges } from "./engine-state.ts";
 import type { Fleet, FleetEvents } from "./fleet.ts";
 import { HealthBoard } from "./health-board.ts";
 import { ListenerSockets } from "./listener-sockets.ts";
 import { type FailedChange, LoopChanges } from "./loop-changes.ts";
+import { type EngineLoops, LoopControl } from "./loop-control.ts";
+import { LoopRoutes } from "./loop-routes.ts";
 import { NameBook } from "./name-book.ts";
 import { readStats } from "./read-stats.ts";
 import { RowBook } from "./row-book.ts";
@@ -17,39 +20,56 @@ import { RowBook } from "./row-book.ts";
 export interface ProxyEngineOptions {
   readonly log: Log;
   readonly drainTimeoutMs: number;
-  /** How many loops the fleet has. */
-  readonly loops: number;
   /** All addresses of a host name; rejects where there are none. */
   readonly lookup: (name: string) => Promise<readonly string[]>;
   /** Does not keep the process from ending. */
   readonly sleep: (ms: number) => Promise<void>;
+  /** Somebody else still serves: it takes no clients before it knows which servers are up. */
+  readonly checksFirst: boolean;
   readonly startFleet: (events: FleetEvents) => Promise<Fleet>;
 }
 
+/** A server of which nothing is known by then is as good as down. */
+const CHECK_PATIENCE_MS = 5000;
+const CHECK_STEP_MS = 20;
+
 /** The main thread's part of an `Engine`: says what the loops shall do, and passes on what they tell each other. */
 export class ProxyEngine implements FleetEvents {
+  readonly loops: EngineLoops;
   readonly #options: ProxyEngineOptions;
-  readonly #blocks: CounterBlocks;
+  readonly #blocks = new CounterBlocks(0);
   readonly #rows: RowBook;
   readonly #board = new HealthBoard();
   readonly #names: NameBook;
   readonly #sockets = new ListenerSockets();
   readonly #changes: LoopChanges;
+  readonly #checking = new CheckingLoop();
   #fleet: Fleet | undefined;
   #config: EngineConfig = EMPTY_ENGINE_CONFIG;
   #state: EngineState = EMPTY_STATE;
+  #isFirst = true;
+  /** Another process serves its sockets. */
+  #isReleased = false;
   /** One thing at a time: each starts from where the one before left the loops. */
   #work: Promise<unknown> = Promise.resolve();
 
   static async start(options: ProxyEngineOptions): Promise<ProxyEngine> {
     const engine = new ProxyEngine(options);
-    engine.#fleet = await options.startFleet(engine);
+    const fleet = await options.startFleet(engine);
+    engine.#fleet = fleet;
+    for (const place of fleet.places()) engine.#blocks.ensureLoops(place + 1);
+    engine.#checking.follow(fleet);
     return engine;
   }
 
   private constructor(options: ProxyEngineOptions) {
     this.#options = options;
-    this.#blocks = new CounterBlocks(options.loops);
+    this.loops = new LoopControl({
+      fleet: () => this.#running,
+      inTurn: (task) => this.#inTurn(task),
+      update: () => this.#update(),
+      drainTimeoutMs: options.drainTimeoutMs,
+    });
     this.#rows = new RowBook(this.#blocks);
     this.#changes = new LoopChanges(this.#blocks);
     this.#names = new NameBook({
@@ -62,11 +82,15 @@ export class ProxyEngine implements FleetEvents {
 
   apply(config: EngineConfig): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#isReleased) return;
       const refused = config.listeners.map(problemOf).filter((one) => one !== undefined);
       const listeners = config.listeners.filter((one) => problemOf(one) === undefined);
-      this.#config = { ...config, listeners };
       await this.#names.follow(config.groups.flatMap(({ servers }) => servers.map(hostOf)));
+      if (this.#isFirst && this.#options.checksFirst) await this.#check(config);
+      this.#isFirst = false;
+      this.#config = { ...config, listeners };
       const problems = [...refused, ...(await this.#update())];
+      this.#fleet?.closeUnclaimed();
       if (problems.length > 0) throw new CoreError("ERR_LISTEN", problems.join("\n"));
     });
   }
@@ -82,6 +106,21 @@ export class ProxyEngine implements FleetEvents {
         healthOf: (group, server) => this.#board.of(group, server),
       }),
     };
+  }
+
+  unmet(): readonly string[] {
+    return new LoopRoutes(this.#fleet?.groups() ?? []).unmet(this.#config.listeners);
+  }
+
+  sockets(): ReadonlyMap<string, readonly number[]> {
+    return this.#sockets.descriptors();
+  }
+
+  release(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#isReleased = true;
+      await this.#sockets.releaseAll();
+    });
   }
 
   async drain(): Promise<void> {
@@ -123,35 +162,68 @@ export class ProxyEngine implements FleetEvents {
   onLost(place: number): void {
     this.#blocks.loopEnded(place);
     this.#changes.loopLost(place);
+    this.#checking.lost(place);
+    if (this.#fleet !== undefined) this.#checking.follow(this.#fleet);
   }
 
   async onStarted(place: number): Promise<void> {
     await this.#inTurn(async () => {
       const fleet = this.#fleet;
       if (fleet === undefined) return;
+      this.#blocks.ensureLoops(place + 1);
       this.#changes.loopStarted(place);
       const { puts } = planChanges(EMPTY_STATE, this.#state, this.#upOf);
       await this.#changes.tell(fleet, [place], puts);
+      this.#changes.shareBlocks(fleet, fleet.places());
     });
+  }
+
+  async onJoined(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (this.#fleet !== undefined) await this.#update();
+    });
+  }
+
+  get #running(): Fleet {
+    if (this.#fleet !== undefined) return this.#fleet;
+    throw new CoreError("ERR_LOOP_ENDED", "the engine is closed");
   }
 
   readonly #upOf = (group: string, member: string): readonly string[] =>
     this.#board.upOf(group, member);
 
+  /** Lets the servers be checked, without listening yet. */
+  async #check(config: EngineConfig): Promise<void> {
+    this.#config = { ...config, listeners: [] };
+    await this.#update();
+    const checked = config.groups.filter(({ healthCheck }) => healthCheck.protocol !== "none");
+    const isKnown = (): boolean =>
+      checked.every(({ key, servers }) =>
+        servers.every((server) => this.#board.isSettled(key, server.key)),
+      );
+    for (let waitedMs = 0; waitedMs < CHECK_PATIENCE_MS && !isKnown(); waitedMs += CHECK_STEP_MS) {
+      await this.#options.sleep(CHECK_STEP_MS);
+    }
+  }
+
   /** Brings the loops and the sockets to what the configuration says now. */
   async #update(): Promise<readonly string[]> {
-    const fleet = this.#fleet;
-    if (fleet === undefined) throw new CoreError("ERR_LOOP_ENDED", "the engine is closed");
+    const fleet = this.#running;
+    const routes = new LoopRoutes(fleet.groups());
+    this.#checking.follow(fleet);
+    fleet.link(routes.pairs(this.#config.listeners));
     const next = buildState(this.#config, {
       rowOf: (owner) => this.#rows.rowOf(owner),
       addressesOf: (host) => this.#names.addressesOf(host),
+      workersOf: (listener) => routes.of(listener).workers,
     });
     const { puts, removals } = planChanges(this.#state, next, this.#upOf);
-    const places = Array.from({ length: fleet.size }, (_, place) => place);
+    const places = fleet.places();
     const failed = await this.#changes.tell(fleet, places, puts);
     const lost = failedListeners(failed);
     const listeners = this.#config.listeners.filter(({ key }) => !lost.has(key));
-    const problems = await this.#sockets.follow(listeners, fleet);
+    const placed = listeners.map((listener) => ({ listener, route: routes.of(listener) }));
+    const problems = this.#isReleased ? [] : await this.#sockets.follow(placed, fleet);
     await this.#changes.tell(fleet, places, removals);
     this.#forget(removals);
     this.#state = withoutListeners(next, lost);
@@ -181,8 +253,7 @@ export class ProxyEngine implements FleetEvents {
   }
 
   #others(place: number): readonly number[] {
-    const size = this.#fleet?.size ?? 0;
-    return Array.from({ length: size }, (_, other) => other).filter((other) => other !== place);
+    return (this.#fleet?.places() ?? []).filter((other) => other !== place);
   }
 
   #inTurn<T>(task: () => Promise<T>): Promise<T> {

@@ -6,9 +6,11 @@ import { NetworkSet } from "../network-set.ts";
 import { ProxyHeaderOpening } from "../openings/proxy-header-opening.ts";
 import { type DialTargets, ListTargets } from "../relay/dial-targets.ts";
 import type { SessionHost } from "../relay/session-host.ts";
-import { SecurityGroup } from "../security-group.ts";
+import { CalledAddress } from "../services/called-address.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
+import { ForwardedTrust } from "./forwarded-trust.ts";
+import type { GreetedClient } from "./greeted-client.ts";
 import type { HttpService } from "./http-service.ts";
 import { HttpSession } from "./http-session.ts";
 import { ServerPool } from "./server-pool.ts";
@@ -44,8 +46,19 @@ export class HttpEntrance implements Entrance {
     new HttpSession(this.#host, { service: this.#service, fd, peer, opening }).start();
   }
 
+  get service(): HttpService {
+    return this.#service;
+  }
+
+  /** Goes on with a client that another entrance has let in. */
+  resume({ end, peer, bytes }: GreetedClient): void {
+    const greeted = { end, bytes };
+    const parts = { service: this.#service, fd: end.fd, peer, opening: undefined, greeted };
+    new HttpSession(this.#host, parts).start();
+  }
+
   change(config: ListenerConfig, row: CounterRow): boolean {
-    if (config.mode !== this.#config.mode) return false;
+    if (config.mode !== this.#config.mode || config.tls !== undefined) return false;
     this.#config = config;
     this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
     this.#service = this.#createService(config, row);
@@ -57,8 +70,7 @@ export class HttpEntrance implements Entrance {
   }
 
   #createService(config: ListenerConfig, row: CounterRow): HttpService {
-    const access = config.access && new SecurityGroup(config.access);
-    const port = config.address.family === "unix" ? 0 : config.address.port;
+    const called = new CalledAddress(config, this.#upstreamOf);
     const { key, inBufferBytes, outBufferBytes, idleTimeoutMs, connectTimeoutMs } = config;
     return {
       key,
@@ -68,9 +80,10 @@ export class HttpEntrance implements Entrance {
       idleTimeoutMs,
       connectTimeoutMs,
       pool: this.#pool,
-      allows: (client) => access?.allows(client, "TCP", port) ?? true,
+      trust: new ForwardedTrust(config.trustedHops),
+      allows: (client) => called.allows(() => client, "TCP"),
       targetsFor: (client: string, hint: RequestHint): DialTargets =>
-        this.#upstreamOf(config.upstream)?.targetsFor({ client, hint }) ?? new ListTargets([]),
+        called.upstreamFor(() => client)?.targetsFor({ client, hint }) ?? new ListTargets([]),
     };
   }
 }

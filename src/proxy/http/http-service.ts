@@ -1,6 +1,7 @@
 import type { RequestHint } from "../../core/route/packet.ts";
 import type { DialTargets } from "../relay/dial-targets.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
+import type { ForwardedTrust } from "./forwarded-trust.ts";
 import type { ServerPool } from "./server-pool.ts";
 
 /** What an HTTP listener decides about the requests of its clients. */
@@ -8,6 +9,8 @@ export interface HttpService {
   readonly key: string;
   readonly row: CounterRow;
   readonly pool: ServerPool;
+  /** Whose word is taken for who its client is. */
+  readonly trust: ForwardedTrust;
   readonly inBufferBytes: number;
   readonly outBufferBytes: number;
   readonly idleTimeoutMs: number;

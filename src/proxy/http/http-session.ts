@@ -7,6 +7,8 @@ import type { DialTarget } from "../relay/dial-targets.ts";
 import { Relay } from "../relay/relay.ts";
 import { type EndOwner, RelayEnd } from "../relay/relay-end.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
+import { isSecured } from "../tls/secured.ts";
+import type { GreetedClient } from "./greeted-client.ts";
 import { type ExchangeHandler, HttpExchange } from "./http-exchange.ts";
 import type { HttpService } from "./http-service.ts";
 import { type ForwardedRequest, RequestFlow } from "./request-flow.ts";
@@ -18,6 +20,8 @@ export interface HttpSessionParts {
   readonly peer: string;
   /** What the peer has to say about itself first. */
   readonly opening: Opening | undefined;
+  /** Where it was let in before: then it is in the loop already, and counted. */
+  readonly greeted?: Pick<GreetedClient, "end" | "bytes">;
 }
 
 const REQUEST_TIMEOUT = 408;
@@ -34,6 +38,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   readonly #service: HttpService;
   readonly #client: RelayEnd;
   readonly #requests: RequestFlow;
+  readonly #isGreeted: boolean;
   readonly #timer = new Timer(() => this.#checkTime());
   #opening: Opening | undefined;
   #peer: string;
@@ -44,20 +49,28 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   #countedIn = 0;
   #countedOut = 0;
 
-  constructor(host: SessionHost, { service, fd, peer, opening }: HttpSessionParts) {
+  constructor(host: SessionHost, { service, fd, peer, opening, greeted }: HttpSessionParts) {
     this.#host = host;
     this.#service = service;
-    this.#client = new RelayEnd(fd, service.inBufferBytes, this);
-    this.#requests = new RequestFlow(host.net);
+    this.#client = greeted?.end ?? new RelayEnd(fd, service.inBufferBytes, this);
+    this.#client.owner = this;
+    this.#isGreeted = greeted !== undefined;
+    this.#requests = new RequestFlow(host.net, isSecured(fd) ? "https" : "http");
     this.#peer = peer;
     this.#opening = opening;
     this.#lastMs = host.net.loop.nowMs;
-    service.row.opened();
+    if (greeted === undefined) service.row.opened();
+    else this.#requests.input.reset(greeted.bytes);
     host.sessions.add(this);
   }
 
   start(): void {
     const { loop } = this.#host.net;
+    if (this.#isGreeted) {
+      loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
+      this.#readRequest();
+      return;
+    }
     this.#client.enter(loop);
     loop.arm(
       this.#timer,
@@ -146,7 +159,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
 
   #tryRequest(): void {
     if (this.#opening !== undefined && !this.#readOpening(this.#opening)) return;
-    const step = this.#requests.readHead(this.#peer);
+    const step = this.#requests.readHead(this.#peer, this.#service.trust);
     if (step.kind === "malformed") {
       this.#service.row.failed();
       this.#host.log.debug(
@@ -172,7 +185,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   }
 
   #begin(request: ForwardedRequest): void {
-    if (!this.#service.allows(this.#peer)) {
+    if (!this.#service.allows(request.client)) {
       this.#service.row.failed();
       this.abort();
       return;
@@ -183,14 +196,14 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     }
     const { net, isDraining } = this.#host;
     net.loop.arm(this.#timer, this.#service.idleTimeoutMs);
-    const { host, path } = request;
+    const { client, host, path } = request;
     this.#exchange = new HttpExchange({
       net,
       request,
       service: this.#service,
       client: this.#client,
       requests: this.#requests,
-      targets: this.#service.targetsFor(this.#peer, { host, path }),
+      targets: this.#service.targetsFor(client, { host, path }),
       keepAlive: request.keepsAlive && !isDraining,
       receivedBefore: this.#countedIn,
       sentBefore: this.#countedOut,

@@ -1,17 +1,18 @@
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
-import { BodyPassage } from "../../wire/http1/body-passage.ts";
-import { HeadWriter } from "../../wire/http1/head-writer.ts";
 import type { HttpProblem } from "../../wire/http1/http-problem.ts";
 import type { RequestHead } from "../../wire/http1/request-head.ts";
 import { RequestParser } from "../../wire/http1/request-parser.ts";
 import type { RequestContext } from "../../wire/http1/response-head.ts";
 import { writeRequest } from "../../wire/http1/write-request.ts";
-import { HttpInput } from "./http-input.ts";
+import type { ForwardedTrust } from "./forwarded-trust.ts";
+import { MessageFlow } from "./message-flow.ts";
 
 /** A request on its way to a server. */
 export interface ForwardedRequest {
   /** Its head as the server gets it. */
   readonly head: Buffer;
+  /** Canonical address of the client: the peer's, or what trusted hops say. */
+  readonly client: string;
   readonly context: RequestContext;
   readonly host: string;
   readonly path: string;
@@ -27,42 +28,35 @@ export type RequestStep =
   | HttpProblem;
 
 /** The requests of one client, one after the other. */
-export class RequestFlow {
-  readonly input: HttpInput;
-  readonly body: BodyPassage = new BodyPassage();
+export class RequestFlow extends MessageFlow {
   readonly #parser = new RequestParser();
-  readonly #writer = new HeadWriter();
+  readonly #scheme: "http" | "https";
 
-  constructor(net: NetEventLoop) {
-    this.input = new HttpInput(net);
+  /** @param scheme what its clients speak */
+  constructor(net: NetEventLoop, scheme: "http" | "https") {
+    super(net);
+    this.#scheme = scheme;
   }
 
   /** @param peer the address that the request comes from. */
-  readHead(peer: string): RequestStep {
+  readHead(peer: string, trust: ForwardedTrust): RequestStep {
     const { bytes } = this.input;
     const outcome = this.#parser.parse(bytes, 0, bytes.length);
     if (outcome.kind !== "head") return outcome;
     const { head } = outcome;
-    const request = this.#forward(head, peer);
+    const request = this.#forward(head, peer, trust);
     this.body.begin(head.body);
     this.input.drop(head.end);
     return { kind: "request", request };
   }
 
-  /** Takes out what belongs to the body, up to its end. */
-  takeBody(): Buffer | HttpProblem {
-    const { bytes } = this.input;
-    const end = this.body.pass(bytes, 0, bytes.length);
-    if (typeof end !== "number") return end;
-    this.input.drop(end);
-    return bytes.subarray(0, end);
-  }
-
-  #forward(head: RequestHead, peer: string): ForwardedRequest {
-    this.#writer.reset();
-    writeRequest(this.#writer, head, { peer, scheme: "http", trustsPeer: false, keepAlive: true });
+  #forward(head: RequestHead, peer: string, trust: ForwardedTrust): ForwardedRequest {
+    this.writer.reset();
+    const trustsPeer = trust.trusts(peer);
+    writeRequest(this.writer, head, { peer, scheme: this.#scheme, trustsPeer, keepAlive: true });
     return {
-      head: Buffer.from(this.#writer.bytes),
+      head: Buffer.from(this.writer.bytes),
+      client: trust.clientOf(peer, () => head.fields.values("x-forwarded-for")),
       context: { method: head.method, asksUpgrade: head.upgrade !== "" },
       host: head.host,
       path: head.path,

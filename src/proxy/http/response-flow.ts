@@ -1,11 +1,8 @@
-import type { NetEventLoop } from "../../net/net-event-loop.ts";
-import { BodyPassage } from "../../wire/http1/body-passage.ts";
-import { HeadWriter } from "../../wire/http1/head-writer.ts";
 import type { HttpProblem } from "../../wire/http1/http-problem.ts";
 import type { RequestContext } from "../../wire/http1/response-head.ts";
 import { ResponseParser } from "../../wire/http1/response-parser.ts";
 import { writeResponse } from "../../wire/http1/write-response.ts";
-import { HttpInput } from "./http-input.ts";
+import { MessageFlow } from "./message-flow.ts";
 
 /** A response on its way to the client. */
 export interface ForwardedResponse {
@@ -27,15 +24,8 @@ export type ResponseStep =
   | HttpProblem;
 
 /** The responses of one server to one request after the other. */
-export class ResponseFlow {
-  readonly input: HttpInput;
-  readonly body: BodyPassage = new BodyPassage();
+export class ResponseFlow extends MessageFlow {
   readonly #parser = new ResponseParser();
-  readonly #writer = new HeadWriter();
-
-  constructor(net: NetEventLoop) {
-    this.input = new HttpInput(net);
-  }
 
   /** @param keepAlive whether the client may send another request. */
   readHead(
@@ -46,15 +36,15 @@ export class ResponseFlow {
     const outcome = this.#parser.parse(bytes, 0, bytes.length, context);
     if (outcome.kind !== "head") return outcome;
     const { head } = outcome;
-    this.#writer.reset();
-    writeResponse(this.#writer, head, {
+    this.writer.reset();
+    writeResponse(this.writer, head, {
       keepAlive: client.keepAlive,
       clientMinorVersion: client.minorVersion,
     });
     this.body.begin(head.body);
     const { isInterim, keepsAlive, body, end } = head;
     const response = {
-      head: Buffer.from(this.#writer.bytes),
+      head: Buffer.from(this.writer.bytes),
       isInterim,
       keepsAlive,
       isTunnel: body.kind === "tunnel",
@@ -62,14 +52,5 @@ export class ResponseFlow {
     };
     this.input.drop(end);
     return { kind: "response", response };
-  }
-
-  /** Takes out what belongs to the body, up to its end. */
-  takeBody(): Buffer | HttpProblem {
-    const { bytes } = this.input;
-    const end = this.body.pass(bytes, 0, bytes.length);
-    if (typeof end !== "number") return end;
-    this.input.drop(end);
-    return bytes.subarray(0, end);
   }
 }

@@ -1,9 +1,10 @@
 /** What an engine and its loops say to each other. All of it can be cloned. */
 import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
 import type { MemberSpec } from "../balance/member.ts";
-import type { ListenerConfig, UpstreamConfig } from "../engine-config.ts";
+import type { CertificateConfig, ListenerConfig, UpstreamConfig } from "../engine-config.ts";
 import type { HealthEdge } from "../health/health-state.ts";
 import type { CounterBlock } from "../stats/counter-blocks.ts";
+import type { TicketSeed } from "../tls/ticket-ratchet.ts";
 
 /** Names an address of a server. */
 export interface ServerId {
@@ -28,6 +29,7 @@ export type Change =
       readonly row: number;
       readonly method: BalancingMethod;
       readonly healthCheck: HealthCheck;
+      readonly slowStartMs: number;
     }
   | { readonly kind: "group-gone"; readonly key: string }
   | {
@@ -41,8 +43,16 @@ export type Change =
   | { readonly kind: "server-gone"; readonly group: string; readonly member: string }
   | { readonly kind: "upstream"; readonly config: UpstreamConfig }
   | { readonly kind: "upstream-gone"; readonly key: string }
-  | { readonly kind: "listener"; readonly row: number; readonly config: ListenerConfig }
-  /** As `socketIdOf` names it. */
+  | {
+      readonly kind: "listener";
+      readonly row: number;
+      readonly config: ListenerConfig;
+      /** The loops that serve the connections, wherever they are accepted; none: where that is. */
+      readonly workers: readonly string[];
+      /** Those that its TLS names, in that order. */
+      readonly certificates: readonly CertificateConfig[];
+    }
+  /** As `socketsOf` names it. */
   | { readonly kind: "socket-gone"; readonly socketId: string };
 
 /** From the engine to a loop. */
@@ -51,6 +61,8 @@ export type EngineCommand =
   | { readonly kind: "block"; readonly block: CounterBlock }
   /** Answered with `changed`. */
   | { readonly kind: "change"; readonly request: number; readonly changes: readonly Change[] }
+  /** Whether this loop is the one that checks the servers. */
+  | { readonly kind: "checks"; readonly isOn: boolean }
   | { readonly kind: "health"; readonly id: ServerId; readonly edge: HealthEdge }
   /** To the loop that checks: what the connections of another loop tell about a server. */
   | { readonly kind: "experience"; readonly id: ServerId; readonly failure: string | undefined }
@@ -85,6 +97,6 @@ export type EngineReport =
 export interface ProxyProgramData {
   /** Which of the copies of each row it writes. */
   readonly index: number;
-  /** Whether it is the one that checks the servers. */
-  readonly checks: boolean;
+  /** The same for all loops of an engine; those that terminate no TLS need none. */
+  readonly tickets?: TicketSeed;
 }

@@ -13,22 +13,28 @@ export interface ServerWatcher {
   removed(group: GroupRuntime, server: Server): void;
 }
 
+/** What of a group may change. */
+export interface GroupSettings {
+  readonly method: BalancingMethod;
+  readonly healthCheck: HealthCheck;
+  readonly slowStartMs: number;
+}
+
 export interface GroupRuntimeOptions {
   readonly key: string;
   readonly row: CounterRow;
-  readonly method: BalancingMethod;
-  readonly healthCheck: HealthCheck;
+  readonly settings: GroupSettings;
   readonly nowMs: () => number;
   readonly random: () => number;
-  readonly watcher: ServerWatcher | undefined;
+  readonly watcher: ServerWatcher;
   /** What connections tell about the health of a server. */
   readonly onExperience: (id: ServerId, failure: string | undefined) => void;
 }
 
-/** The counters of a member: those of this loop, and of all others. */
+/** The counters of a member: those of this loop, and what all others have. */
 export interface MemberRows {
   readonly own: CounterRow;
-  readonly elsewhere: readonly CounterRow[];
+  connectionsElsewhere(): number;
 }
 
 /** A group of servers in one loop, with their counters. */
@@ -39,45 +45,46 @@ export class GroupRuntime implements TargetHome {
   readonly #options: GroupRuntimeOptions;
   readonly #rows = new Map<string, MemberRows>();
   readonly #targets = new Map<Server, ServerTarget>();
-  #method: BalancingMethod;
-  #healthCheck: HealthCheck;
+  #settings: GroupSettings;
   #lookedMs = -1;
 
   constructor(options: GroupRuntimeOptions) {
     this.key = options.key;
     this.row = options.row;
     this.#options = options;
-    this.#method = options.method;
-    this.#healthCheck = options.healthCheck;
+    this.#settings = options.settings;
+    const { method, slowStartMs } = options.settings;
     this.group = new ServerGroup({
-      method: options.method,
+      method,
+      slowStartMs,
       random: options.random,
       startsHealthy: false,
-      onAdded: (server) => options.watcher?.added(this, server),
+      onAdded: (server) => options.watcher.added(this, server),
       onRemoved: (server) => {
         this.#targets.delete(server);
-        options.watcher?.removed(this, server);
+        options.watcher.removed(this, server);
       },
     });
   }
 
   get method(): BalancingMethod {
-    return this.#method;
+    return this.#settings.method;
   }
 
   get healthCheck(): HealthCheck {
-    return this.#healthCheck;
+    return this.#settings.healthCheck;
   }
 
   nowMs(): number {
     return this.#options.nowMs();
   }
 
-  change(method: BalancingMethod, healthCheck: HealthCheck): void {
-    if (method !== this.#method) this.group.setMethod(method);
-    this.#method = method;
-    this.#healthCheck = healthCheck;
-    if (healthCheck.protocol !== "none") return;
+  change(settings: GroupSettings): void {
+    const { method, slowStartMs } = this.#settings;
+    if (settings.method !== method) this.group.setMethod(settings.method);
+    if (settings.slowStartMs !== slowStartMs) this.group.setSlowStartMs(settings.slowStartMs);
+    this.#settings = settings;
+    if (settings.healthCheck.protocol !== "none") return;
     for (const server of [...this.group.servers()]) this.#setHealthy(server, true);
   }
 
@@ -85,7 +92,7 @@ export class GroupRuntime implements TargetHome {
   put(spec: MemberSpec, rows: MemberRows, up: readonly string[]): void {
     this.#rows.set(spec.id, rows);
     this.group.put(spec, this.nowMs());
-    const isUnchecked = this.#healthCheck.protocol === "none";
+    const isUnchecked = this.healthCheck.protocol === "none";
     for (const server of [...this.group.servers()]) {
       if (server.memberId !== spec.id || server.healthy) continue;
       if (isUnchecked || up.includes(server.key)) this.#setHealthy(server, true);
@@ -127,19 +134,16 @@ export class GroupRuntime implements TargetHome {
   /** Before a choice by load: what the other loops have open; once for each round of the loop. */
   lookElsewhere(): void {
     const nowMs = this.nowMs();
-    if (this.#method !== "least-connections" || nowMs === this.#lookedMs) return;
+    if (this.method !== "least-connections" || nowMs === this.#lookedMs) return;
     this.#lookedMs = nowMs;
     for (const server of [...this.group.servers()]) {
-      let connections = 0;
-      for (const row of this.#rows.get(server.memberId)?.elsewhere ?? []) {
-        connections += row.connections;
-      }
-      this.group.setElsewhere(server, connections);
+      const rows = this.#rows.get(server.memberId);
+      if (rows !== undefined) this.group.setElsewhere(server, rows.connectionsElsewhere());
     }
   }
 
   experienced(server: Server, failure: string | undefined): void {
-    if (this.#healthCheck.protocol === "none") return;
+    if (this.healthCheck.protocol === "none") return;
     this.#options.onExperience(this.idOf(server), failure);
   }
 

@@ -126,6 +126,34 @@ test("connections of clients that fail count as failed checks", () => {
   expect(edgesOf(proxy.reports)).toEqual(["up", "down"]);
 });
 
+test("a server that comes later begins with a tenth of its share, where a slow start is wanted", () => {
+  const { proxy, taken } = started();
+  const slow = (ips: readonly string[]) => {
+    const config = simulatedConfig(ips);
+    return {
+      ...config,
+      groups: config.groups.map((group) => ({ ...group, slowStartMs: 60_000 })),
+    };
+  };
+  proxy.apply(slow([A]));
+  proxy.run(120_000);
+  proxy.apply(slow([A, B]));
+  const call = (times: number): Record<string, number> => {
+    taken.length = 0;
+    for (let turn = 0; turn < times; turn += 1) proxy.dial();
+    proxy.run(10);
+    const counts: Record<string, number> = {};
+    for (const { fd } of taken) {
+      const { ip } = { ip: "", ...fd.localAddress() };
+      counts[ip] = (counts[ip] ?? 0) + 1;
+    }
+    return counts;
+  };
+  expect(call(110)).toEqual({ [A]: 100, [B]: 10 });
+  proxy.run(60_000);
+  expect(call(110)[B]).toBeGreaterThan(50);
+});
+
 test("draining waits for what is open", () => {
   const { proxy, taken } = started();
   proxy.apply(simulatedConfig([A]));

@@ -1,13 +1,12 @@
 import type { AcceptHandler } from "../../net/acceptor.ts";
-import type {
-  CreateLoopProgram,
-  LoopContext,
-  LoopProgram,
-} from "../../net/threads/loop-program.ts";
+import type { DatagramFd, StreamFd } from "../../net/fd.ts";
+import type { LoopContext, LoopProgram } from "../../net/threads/loop-program.ts";
 import { errnoName } from "../../platform/errno.ts";
-import { HealthChecker } from "../health/health-checker.ts";
+import { HealthChecker, type OnEdge } from "../health/health-checker.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
 import { LoopRows } from "../stats/counter-blocks.ts";
+import type { TicketSeed } from "../tls/ticket-ratchet.ts";
+import type { TlsTermination } from "../tls/tls-termination.ts";
 import type {
   ChangeProblem,
   EngineCommand,
@@ -24,28 +23,26 @@ class ProxyProgram implements LoopProgram {
   readonly #context: LoopContext;
   readonly #rows: LoopRows;
   readonly #state: ProxyState;
-  readonly #checker: HealthChecker | undefined;
+  #checker: HealthChecker | undefined;
   readonly #sessions = new Set<OpenSession>();
   readonly #resolving = new Map<number, ResolveCallback>();
   #requests = 0;
   #isDraining = false;
 
-  constructor(context: LoopContext, { index, checks }: ProxyProgramData) {
+  constructor(context: LoopContext, { index }: ProxyProgramData, tls: TlsTermination | undefined) {
     this.#context = context;
     this.#rows = new LoopRows(index);
-    this.#checker = checks
-      ? new HealthChecker(context.net, (id, edge, reason) => {
-          this.#state.group(id.group)?.setHealth(id, edge);
-          this.#report({ kind: "health", id, edge, reason });
-        })
-      : undefined;
     this.#state = new ProxyState({
       host: this.#createHost(),
       rows: this.#rows,
       random: Math.random,
-      watcher: this.#checker,
+      watcher: {
+        added: (group, server) => this.#checker?.added(group, server),
+        removed: (group, server) => this.#checker?.removed(group, server),
+      },
       onExperience: (id, failure) => this.#experienced(id, failure),
       onStay: (stay) => this.#report({ kind: "stay", stay }),
+      tls,
     });
   }
 
@@ -55,13 +52,28 @@ class ProxyProgram implements LoopProgram {
 
   listener(socketId: string): AcceptHandler {
     return {
-      onConnection: (fd) => this.#state.accept(socketId, fd),
+      onConnection: (fd) => this.#accepted(socketId, fd),
       onPaused: (reason) =>
         this.#context.log.warn(
           { listener: socketId, reason: reason === 0 ? "connection cap" : errnoName(reason) },
           "accepting pauses: no room for more connections",
         ),
     };
+  }
+
+  datagrams(socketId: string, fd: DatagramFd): { close(): void } {
+    this.#state.addFront(socketId, fd);
+    return {
+      close: () => {
+        this.#state.removeFront(socketId, fd);
+        fd.close();
+      },
+    };
+  }
+
+  onHandedOver(fd: StreamFd, body: unknown): void {
+    // The programs of an engine are the only ones who hand over, and say which socket it came by.
+    this.#state.accept(body as string, fd);
   }
 
   onMessage(body: unknown): void {
@@ -73,6 +85,9 @@ class ProxyProgram implements LoopProgram {
         return;
       case "change":
         this.#change(command);
+        return;
+      case "checks":
+        this.#setChecking(command.isOn);
         return;
       case "health":
         this.#state.group(command.id.group)?.setHealth(command.id, command.edge);
@@ -120,6 +135,29 @@ class ProxyProgram implements LoopProgram {
     };
   }
 
+  #accepted(socketId: string, fd: StreamFd): void {
+    const worker = this.#state.handover.next(socketId);
+    const { name } = this.#context;
+    if (worker !== undefined && worker !== name && this.#context.handTo(worker, fd, socketId))
+      return;
+    this.#state.accept(socketId, fd);
+  }
+
+  /** What servers were known to be they stay, until a check says otherwise. */
+  #setChecking(isOn: boolean): void {
+    this.#checker?.close();
+    this.#checker = isOn ? new HealthChecker(this.#context.net, this.#onEdge) : undefined;
+    if (this.#checker === undefined) return;
+    for (const group of this.#state.groups()) {
+      for (const server of [...group.group.servers()]) this.#checker.added(group, server);
+    }
+  }
+
+  readonly #onEdge: OnEdge = (id, edge, reason) => {
+    this.#state.group(id.group)?.setHealth(id, edge);
+    this.#report({ kind: "health", id, edge, reason });
+  };
+
   #change({ request, changes }: Extract<EngineCommand, { kind: "change" }>): void {
     const problems: ChangeProblem[] = [];
     for (const [index, change] of changes.entries()) {
@@ -142,7 +180,15 @@ class ProxyProgram implements LoopProgram {
   }
 }
 
-/** Its data is `ProxyProgramData`. */
-export const createProxyProgram: CreateLoopProgram = (context) =>
+/**
+ * Its data is `ProxyProgramData`.
+ * @param createTls for loops that terminate TLS
+ */
+export function createProxyProgram(
+  context: LoopContext,
+  createTls?: (seed: TicketSeed) => TlsTermination,
+): LoopProgram {
   // The engine is the only one who starts it.
-  new ProxyProgram(context, context.data as ProxyProgramData);
+  const data = context.data as ProxyProgramData;
+  return new ProxyProgram(context, data, data.tickets && createTls?.(data.tickets));
+}

@@ -1,21 +1,24 @@
-import type { StreamFd } from "../../net/fd.ts";
+import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import { createEntrance } from "../services/create-entrance.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { LoopRows } from "../stats/counter-blocks.ts";
+import type { TlsTermination } from "../tls/tls-termination.ts";
 import type { Change, ServerId, Stay } from "./engine-messages.ts";
 import { GroupRuntime, type ServerWatcher } from "./group-runtime.ts";
-import { socketIdOf } from "./socket-id.ts";
+import { Handover } from "./handover.ts";
+import { socketsOf } from "./socket-id.ts";
 import { UpstreamRuntime } from "./upstream-runtime.ts";
 
 export interface ProxyStateOptions {
   readonly host: SessionHost;
   readonly rows: LoopRows;
   readonly random: () => number;
-  /** Undefined in loops that do not check. */
-  readonly watcher: ServerWatcher | undefined;
+  readonly watcher: ServerWatcher;
   readonly onExperience: (id: ServerId, failure: string | undefined) => void;
   readonly onStay: (stay: Stay) => void;
+  /** Undefined where no TLS can be terminated. */
+  readonly tls: TlsTermination | undefined;
 }
 
 type GroupChange = Extract<Change, { kind: "group" }>;
@@ -28,6 +31,9 @@ export class ProxyState {
   readonly #upstreams = new Map<string, UpstreamRuntime>();
   /** By the id of their sockets. */
   readonly #entrances = new Map<string, Entrance>();
+  /** The sockets for datagrams that this loop has, by their ids. */
+  readonly #fronts = new Map<string, Set<DatagramFd>>();
+  readonly handover: Handover = new Handover();
 
   constructor(options: ProxyStateOptions) {
     this.#options = options;
@@ -35,6 +41,10 @@ export class ProxyState {
 
   group(key: string): GroupRuntime | undefined {
     return this.#groups.get(key);
+  }
+
+  groups(): Iterable<GroupRuntime> {
+    return this.#groups.values();
   }
 
   upstream(key: string): UpstreamRuntime | undefined {
@@ -46,6 +56,19 @@ export class ProxyState {
     const entrance = this.#entrances.get(socketId);
     if (entrance === undefined) fd.reset();
     else entrance.accept(fd);
+  }
+
+  /** A socket for the datagrams of a listener. */
+  addFront(socketId: string, fd: DatagramFd): void {
+    const fronts = this.#fronts.get(socketId) ?? new Set();
+    this.#fronts.set(socketId, fronts.add(fd));
+    this.#entrances.get(socketId)?.addFront?.(fd);
+  }
+
+  /** Nothing is received by it any more; it stays open. */
+  removeFront(socketId: string, fd: DatagramFd): void {
+    this.#entrances.get(socketId)?.removeFront?.(fd);
+    this.#fronts.get(socketId)?.delete(fd);
   }
 
   /** Nobody comes in any more. */
@@ -65,9 +88,11 @@ export class ProxyState {
         return;
       case "server": {
         const { rows } = this.#options;
-        const own = rows.row(change.row);
-        const elsewhere = rows.rowsElsewhere(change.row);
-        this.#groups.get(change.group)?.put(change.spec, { own, elsewhere }, change.up);
+        const counters = {
+          own: rows.row(change.row),
+          connectionsElsewhere: () => rows.connectionsElsewhere(change.row),
+        };
+        this.#groups.get(change.group)?.put(change.spec, counters, change.up);
         return;
       }
       case "server-gone":
@@ -84,22 +109,22 @@ export class ProxyState {
         return;
       case "socket-gone":
         this.#closeEntrance(change.socketId);
+        this.handover.delete(change.socketId);
         return;
     }
   }
 
-  #putGroup({ key, row, method, healthCheck }: GroupChange): void {
+  #putGroup({ key, row, ...settings }: GroupChange): void {
     const known = this.#groups.get(key);
     if (known !== undefined) {
-      known.change(method, healthCheck);
+      known.change(settings);
       return;
     }
     const { host, rows, random, watcher, onExperience } = this.#options;
     const group = new GroupRuntime({
       key,
       row: rows.row(row),
-      method,
-      healthCheck,
+      settings,
       random,
       watcher,
       onExperience,
@@ -124,19 +149,37 @@ export class ProxyState {
     return upstream;
   }
 
-  /** A listener that takes the place of another one on its address gets its socket. */
-  #putListener({ config, row: rowNumber }: ListenerChange): void {
-    const { host, rows } = this.#options;
-    const socketId = socketIdOf(config);
+  /** A listener that takes the place of another one on its address gets its sockets. */
+  #putListener({ config, row: rowNumber, workers, certificates }: ListenerChange): void {
+    const { host, rows, tls } = this.#options;
+    const ids = socketsOf(config).map(({ id }) => id);
     const row = rows.row(rowNumber);
-    if (this.#entrances.get(socketId)?.change(config, row) === true) return;
-    this.#closeEntrance(socketId);
-    const upstreamOf = (key: string) => this.#upstreams.get(key);
-    this.#entrances.set(socketId, createEntrance(config, { host, row, upstreamOf }));
+    if (!this.#changeEntrance(ids, (first) => first.change(config, row, certificates))) {
+      for (const id of ids) this.#closeEntrance(id);
+      const upstreamOf = (key: string) => this.#upstreams.get(key);
+      const entrance = createEntrance(config, { host, row, upstreamOf, tls, certificates });
+      for (const id of ids) this.#enter(id, entrance);
+    }
+    for (const id of ids) this.handover.set(id, workers);
   }
 
+  /** False where there is none that could become it. */
+  #changeEntrance(ids: readonly string[], change: (first: Entrance) => boolean): boolean {
+    const [first, ...others] = ids.map((id) => this.#entrances.get(id));
+    return first !== undefined && others.every((other) => other === first) && change(first);
+  }
+
+  #enter(socketId: string, entrance: Entrance): void {
+    this.#entrances.set(socketId, entrance);
+    for (const fd of this.#fronts.get(socketId) ?? []) entrance.addFront?.(fd);
+  }
+
+  /** It ends with its last socket. */
   #closeEntrance(socketId: string): void {
-    this.#entrances.get(socketId)?.close();
+    const entrance = this.#entrances.get(socketId);
+    if (entrance === undefined) return;
     this.#entrances.delete(socketId);
+    for (const fd of this.#fronts.get(socketId) ?? []) entrance.removeFront?.(fd);
+    if (![...this.#entrances.values()].includes(entrance)) entrance.close();
   }
 }

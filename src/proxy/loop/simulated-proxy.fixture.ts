@@ -15,9 +15,9 @@ import { type EngineConfig, type ListenerConfig, PLAIN_LISTENER } from "../engin
 import { CounterBlocks } from "../stats/counter-blocks.ts";
 import type { EngineCommand, EngineReport } from "./engine-messages.ts";
 import { createProxyProgram } from "./proxy-program.ts";
-import { socketIdOf } from "./socket-id.ts";
+import { socketsOf } from "./socket-id.ts";
 
-const PROXY_IP = "10.0.0.1";
+export const PROXY_IP = "10.0.0.1";
 const CLIENT_IP = "10.0.2.1";
 const PORT = 80;
 const READ_BYTES = 65_536;
@@ -39,6 +39,8 @@ export class SimulatedEnd implements ReadyHandler {
   readonly #isReading: boolean;
   text = "";
   receivedBytes = 0;
+  /** Is shown what comes, as bytes. */
+  onBytes: (bytes: Buffer) => void = () => undefined;
   /** `FIN`, or the name of an error; empty while it is open. */
   ended = "";
 
@@ -62,7 +64,9 @@ export class SimulatedEnd implements ReadyHandler {
       const count = this.fd.read(scratch, 0, READ_BYTES);
       if (count > 0) {
         this.receivedBytes += count;
-        this.text += Buffer.from(scratch.bytes.subarray(0, count)).toString();
+        const bytes = Buffer.from(scratch.bytes.subarray(0, count));
+        this.text += bytes.toString();
+        this.onBytes(bytes);
       } else {
         const name = count === 0 ? "FIN" : errnoName(count);
         if (name === "EAGAIN") return;
@@ -78,18 +82,20 @@ export class SimulatedEnd implements ReadyHandler {
 
 /** The proxy's program on a simulated network, with servers and clients; time is virtual. */
 export class SimulatedProxy {
-  readonly network: SimulatedNetwork = new SimulatedNetwork({ seed: 1 });
+  readonly network: SimulatedNetwork;
   readonly reports: EngineReport[] = [];
   readonly program: LoopProgram;
   readonly net: NetEventLoop;
   readonly errors: unknown[] = [];
   readonly blocks: CounterBlocks = new CounterBlocks(1);
   readonly #rows = new RowBook(this.blocks);
-  readonly #hosts = new MemoryHosts(this.network);
+  readonly #hosts: MemoryHosts;
   readonly #clients: NetEventLoop;
   #state = EMPTY_STATE;
 
-  constructor() {
+  constructor(seed = 1) {
+    this.network = new SimulatedNetwork({ seed });
+    this.#hosts = new MemoryHosts(this.network);
     this.net = this.#loop(this.#hosts.add("proxy", [PROXY_IP]));
     this.#clients = this.#loop(this.#hosts.add("client", [CLIENT_IP]));
     const ignore = (): void => undefined;
@@ -97,16 +103,23 @@ export class SimulatedProxy {
       name: "worker",
       net: this.net,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-      data: { index: 0, checks: true },
+      data: { index: 0 },
       // The program sends only what EngineReport names.
       report: (body) => this.reports.push(body as EngineReport),
       sendToPeer: () => false,
+      handTo: () => false,
     });
+    this.send({ kind: "checks", isOn: true });
+  }
+
+  /** A further host, with a loop of its own. */
+  host(name: string, ip: string): NetEventLoop {
+    return this.#loop(this.#hosts.add(name, [ip]));
   }
 
   /** A server on a host of its own, of the same name; whoever connects to it is given over. */
   serve(name: string, ip: string, onConnection: (end: SimulatedEnd) => void): void {
-    const net = this.#loop(this.#hosts.add(name, [ip]));
+    const net = this.host(name, ip);
     net.accept(net.provider.listen(ipAddress(ip, PORT), { backlog: 128 }), {
       onConnection: (fd) => onConnection(new SimulatedEnd(net, fd)),
     });
@@ -118,17 +131,13 @@ export class SimulatedProxy {
     this.#state = buildState(config, {
       rowOf: (owner) => this.#rows.rowOf(owner),
       addressesOf: (host) => [host],
+      workersOf: () => [],
     });
     for (const block of this.blocks.blocks) this.send({ kind: "block", block });
     const { puts, removals } = planChanges(before, this.#state, () => []);
     this.send({ kind: "change", request: 1, changes: [...puts, ...removals] });
-    for (const { key, address, ...rest } of config.listeners) {
-      if (before.listeners.has(key) || rest.mode === "udp") continue;
-      const id = socketIdOf({ key, address, ...rest });
-      this.net.accept(
-        this.net.provider.listen(address, { backlog: 128 }),
-        this.program.listener(id),
-      );
+    for (const listener of config.listeners) {
+      if (!before.listeners.has(listener.key)) this.#open(listener);
     }
     this.run(0);
   }
@@ -145,6 +154,18 @@ export class SimulatedProxy {
   /** Lets so much time pass. */
   run(ms: number): void {
     this.network.clock.advance(ms);
+  }
+
+  #open(listener: ListenerConfig): void {
+    const { provider } = this.net;
+    for (const { id, transport } of socketsOf(listener)) {
+      if (transport === "datagram") {
+        this.program.datagrams?.(id, provider.bindDatagram(listener.address));
+      } else {
+        const fd = provider.listen(listener.address, { backlog: 128 });
+        this.net.accept(fd, this.program.listener(id));
+      }
+    }
   }
 
   #loop(host: MemoryHost): NetEventLoop {

@@ -5,6 +5,7 @@ import { type Accepts, ANY_SERVER } from "../balance/balancer.ts";
 import type { Server } from "../balance/server.ts";
 import type { UpstreamConfig } from "../engine-config.ts";
 import type { DialTargets } from "../relay/dial-targets.ts";
+import type { ServerGroup } from "../server-group.ts";
 import { type Choice, Upstream } from "../upstream.ts";
 import { AffinityTable } from "./affinity-table.ts";
 import type { Stay } from "./engine-messages.ts";
@@ -113,6 +114,16 @@ export class UpstreamRuntime {
     return new UpstreamTargets((accepts) =>
       this.#targetOf(this.#strict.next(hint, asking.client, this.#options.nowMs(), accepts)),
     );
+  }
+
+  /** The hosts that groups are known by. */
+  get hosts(): readonly string[] {
+    return this.#config.groups.map(({ hints }) => hints.host).filter((host) => host !== "");
+  }
+
+  /** The group that is known by a host; undefined where none is. */
+  groupNamed(host: string): ServerGroup | undefined {
+    return this.#strict.best({ host });
   }
 
   /** The server at that very address, in whichever group. */

@@ -1,6 +1,6 @@
 import type { RequestHint } from "../../core/route/packet.ts";
 import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
-import type { Socks5Address } from "../../wire/socks5/socks5-words.ts";
+import type { Socks5Address, Socks5Command } from "../../wire/socks5/socks5-words.ts";
 
 /** What the first bytes of a client said. */
 export interface Introduction {
@@ -10,6 +10,8 @@ export interface Introduction {
   readonly proxied?: ProxiedConnection;
   /** The very target that it asked for, and wants to hear about. */
   readonly wanted?: Socks5Address;
+  /** What it wants of it. */
+  readonly command?: Exclude<Socks5Command, "bind">;
 }
 
 /** What comes of the bytes so far. `say` goes to the client. */

@@ -107,9 +107,15 @@ describe("SOCKS5", () => {
     }
   });
 
-  test("UDP ASSOCIATE is refused with SOCKS5's word for it", () => {
+  test("UDP ASSOCIATE is passed on as such", () => {
     const associate = Buffer.from([5, 3, 0, 1, 0, 0, 0, 0, 0, 0]);
     const { step } = hear(new Socks5Opening(), [greeting, associate]);
+    expect(step).toMatchObject({ kind: "done", introduction: { command: "udp-associate" } });
+  });
+
+  test("BIND is refused with SOCKS5's word for it", () => {
+    const bind = Buffer.from([5, 2, 0, 1, 0, 0, 0, 0, 0, 0]);
+    const { step } = hear(new Socks5Opening(), [greeting, bind]);
     expect(step.kind).toBe("refused");
     expect(step.say?.[1]).toBe(7);
   });

@@ -1,11 +1,17 @@
-import { Socks5Handshake } from "../../wire/socks5/socks5-handshake.ts";
-import { renderSocks5Reply } from "../../wire/socks5/socks5-reply.ts";
+import {
+  Socks5Handshake,
+  type Socks5HandshakeOptions,
+} from "../../wire/socks5/socks5-handshake.ts";
 import { HANDSHAKE_PATIENCE_MS, type Opening, type OpeningStep } from "./opening.ts";
 
-/** A SOCKS5 handshake up to its request, which is answered once the connection stands. */
+/** A SOCKS5 handshake up to its request, which is answered once what it asks for stands. */
 export class Socks5Opening implements Opening {
   readonly patienceMs: number = HANDSHAKE_PATIENCE_MS;
-  readonly #handshake = new Socks5Handshake();
+  readonly #handshake: Socks5Handshake;
+
+  constructor(options: Socks5HandshakeOptions = {}) {
+    this.#handshake = new Socks5Handshake(options);
+  }
 
   feed(chunk: Buffer): OpeningStep {
     const said: Buffer[] = [];
@@ -16,19 +22,13 @@ export class Socks5Opening implements Opening {
           break;
         case "failed":
           return { kind: "refused", reason: event.reason, say: Buffer.concat(said) };
-        case "request": {
-          if (event.command !== "connect") {
-            said.push(renderSocks5Reply("command-not-supported"));
-            const reason = `SOCKS5: ${event.command} is not available in this version`;
-            return { kind: "refused", reason, say: Buffer.concat(said) };
-          }
+        case "request":
           return {
             kind: "done",
-            introduction: { wanted: event.address },
+            introduction: { wanted: event.address, command: event.command },
             rest: event.rest,
             say: Buffer.concat(said),
           };
-        }
       }
     }
     return { kind: "more", say: Buffer.concat(said) };

@@ -16,7 +16,7 @@ export const WANTS_TURN = 1;
 
 /** So many reads at a time: a stream that never pauses must not keep the loop from the others. */
 const MAX_TURNS = 16;
-/** After so many full reads the bytes are many: then they pass without being copied. */
+/** After so many full reads the bytes are many: then they pass without being copied, or more at a time. */
 const BULK_READS = 3;
 /** A pipe that gets less than this at a time is no better than reading. */
 const BULK_BYTES = 16_384;
@@ -42,8 +42,11 @@ export function moveBytes(from: RelayEnd, to: RelayEnd, host: MoveHost): number 
 
 /** How many bytes; 0 at the end of the stream; or a negative errno. */
 function take(from: RelayEnd, to: RelayEnd, host: MoveHost): number {
-  const pipe = from.bulkReads < BULK_READS ? undefined : borrowPipe(from, to, host);
-  return pipe === undefined ? copy(from, to, host) : fillPipe(from, pipe, host);
+  if (from.bulkReads < BULK_READS) return copy(from, to, host, from.bufferBytes);
+  const pipe = borrowPipe(from, to, host);
+  return pipe === undefined
+    ? copy(from, to, host, host.scratch.bytes.length)
+    : fillPipe(from, pipe, host);
 }
 
 /** Frees what is kept of a flow that will not go on. */
@@ -98,10 +101,10 @@ function drainPipe(from: RelayEnd, to: RelayEnd, pipes: PipePool | undefined): n
   return 0;
 }
 
-/** Undefined where bytes can not pass without being copied; then that is not tried again at once. */
+/** Undefined where bytes can not pass without being copied; where pipes are used up that is not tried again at once. */
 function borrowPipe(from: RelayEnd, to: RelayEnd, { provider }: MoveHost): Pipe | undefined {
-  const canSplice = from.fd.splice !== undefined && to.fd.splice !== undefined;
-  const pipe = canSplice ? provider.pipes?.borrow() : undefined;
+  if (from.fd.splice === undefined || to.fd.splice === undefined) return undefined;
+  const pipe = provider.pipes?.borrow();
   if (pipe === undefined) from.bulkReads = 0;
   return pipe;
 }
@@ -120,12 +123,12 @@ function fillPipe(from: RelayEnd, pipe: Pipe, { provider }: MoveHost): number {
   return count;
 }
 
-function copy(from: RelayEnd, to: RelayEnd, host: MoveHost): number {
+function copy(from: RelayEnd, to: RelayEnd, host: MoveHost, maxBytes: number): number {
   const { scratch } = host;
-  const count = from.fd.read(scratch, 0, from.bufferBytes);
+  const count = from.fd.read(scratch, 0, maxBytes);
   if (count <= 0) return count;
   from.received += count;
-  from.bulkReads = count === from.bufferBytes ? from.bulkReads + 1 : 0;
+  from.bulkReads = count >= from.bufferBytes ? from.bulkReads + 1 : 0;
   const taken = to.fd.write(scratch, 0, count);
   if (taken < 0 && taken !== -ERRNO.EAGAIN) return taken;
   const sent = Math.max(0, taken);

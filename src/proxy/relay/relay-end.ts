@@ -1,4 +1,5 @@
 import type { Pipe, StreamFd } from "../../net/fd.ts";
+import { SCRATCH_BYTES } from "../../net/net-event-loop.ts";
 import type { Region } from "../../net/region.ts";
 import type {
   ChannelDescription,
@@ -42,7 +43,7 @@ export class RelayEnd implements ReadyHandler {
 
   constructor(fd: StreamFd, bufferBytes: number, owner: EndOwner) {
     this.fd = fd;
-    this.bufferBytes = bufferBytes;
+    this.bufferBytes = Math.min(bufferBytes, SCRATCH_BYTES);
     this.owner = owner;
   }
 

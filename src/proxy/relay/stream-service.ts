@@ -2,6 +2,7 @@ import type { StreamFd } from "../../net/fd.ts";
 import type { Introduction, Opening } from "../openings/opening.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 import type { DialTargets } from "./dial-targets.ts";
+import type { RelayEnd } from "./relay-end.ts";
 
 /** What a listener decides about the connections of its clients; plain, SOCKS5 and others differ here. */
 export interface StreamService {
@@ -15,6 +16,11 @@ export interface StreamService {
   openingsFor(client: StreamFd): Opening[];
   /** Whether the client may come in. */
   allows(client: StreamFd, introduction: Introduction): boolean;
+  /**
+   * Goes on with the client by itself, where nothing is to be connected for it: then it counts the
+   * client as gone when it is. False where it does not.
+   */
+  takeOver?(client: RelayEnd, introduction: Introduction): boolean;
   /** Where to connect to; the callback may be called later. */
   findTargets(
     client: StreamFd,

@@ -154,6 +154,11 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
       this.abort();
       return;
     }
+    if (service.takeOver?.(this.#client, this.#introduction) === true) {
+      this.#state = "closed";
+      this.#host.sessions.delete(this);
+      return;
+    }
     service.findTargets(this.#client.fd, this.#introduction, (targets) => this.#dialTo(targets));
   }
 

@@ -1,13 +1,23 @@
-import type { StreamFd } from "../../net/fd.ts";
-import type { ListenerConfig } from "../engine-config.ts";
+import type { DatagramFd, StreamFd } from "../../net/fd.ts";
+import type { CertificateConfig, ListenerConfig } from "../engine-config.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 
 /** Where clients come in: one listener in one loop. */
 export interface Entrance {
   /** Takes a connection; entrances for datagrams have none. */
   accept(fd: StreamFd): void;
+  /**
+   * Entrances for datagrams: a socket of the listener, to be received from and answered through until
+   * `removeFront`. Whoever gave it closes it.
+   */
+  addFront?(fd: DatagramFd): void;
+  removeFront?(fd: DatagramFd): void;
   /** From now on; what is open keeps what it began with. False where only a new one can do that. */
-  change(config: ListenerConfig, row: CounterRow): boolean;
+  change(
+    config: ListenerConfig,
+    row: CounterRow,
+    certificates: readonly CertificateConfig[],
+  ): boolean;
   /** Nobody comes in any more; what is open goes on. */
   close(): void;
 }

@@ -1,17 +1,22 @@
 import type { StreamFd } from "../../net/fd.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
+import type { Socks5HandshakeOptions } from "../../wire/socks5/socks5-handshake.ts";
 import { renderSocks5Reply, socks5ReplyFor } from "../../wire/socks5/socks5-reply.ts";
 import type { Socks5Address } from "../../wire/socks5/socks5-words.ts";
 import type { UpstreamRuntime } from "../loop/upstream-runtime.ts";
 import type { Introduction, Opening } from "../openings/opening.ts";
 import { Socks5Opening } from "../openings/socks5-opening.ts";
 import { type DialTargets, ListTargets, PlainTarget } from "../relay/dial-targets.ts";
+import type { RelayEnd } from "../relay/relay-end.ts";
 import type { SessionHost } from "../relay/session-host.ts";
-import { type ServiceParts, TcpService } from "./tcp-service.ts";
+import { type FlowBudget, Socks5Association } from "./socks5-association.ts";
+import { Socks5Users } from "./socks5-users.ts";
+import { clientIp, type ServiceParts, TcpService } from "./tcp-service.ts";
 
-/** Told with SOCKS5's own word for it; no system call gives it here. */
+/** Told with SOCKS5's own words for it; no system call gives them here. */
 const NOT_ALLOWED = -ERRNO.EACCES;
+const NOT_SUPPORTED = -ERRNO.EOPNOTSUPP;
 
 /**
  * SOCKS5: clients say where they want to go. A name leads to the group that has it as its hint, an
@@ -20,15 +25,40 @@ const NOT_ALLOWED = -ERRNO.EACCES;
 export class Socks5Service extends TcpService {
   readonly #host: SessionHost;
   readonly #allowOthers: boolean;
+  readonly #handshake: Socks5HandshakeOptions;
+  readonly #budget: FlowBudget;
 
-  constructor(host: SessionHost, parts: ServiceParts) {
+  constructor(host: SessionHost, parts: ServiceParts, budget: FlowBudget) {
     super(parts);
+    const { allowOthers, users } = parts.config;
     this.#host = host;
-    this.#allowOthers = parts.config.allowOthers;
+    this.#allowOthers = allowOthers;
+    this.#budget = budget;
+    const known = users.length === 0 ? undefined : new Socks5Users(users);
+    this.#handshake =
+      known === undefined
+        ? {}
+        : { authenticate: (name, password) => known.areRight(name, password) };
   }
 
   override openingsFor(client: StreamFd): Opening[] {
-    return [...this.peerOpenings(client), new Socks5Opening()];
+    return [...this.peerOpenings(client), new Socks5Opening(this.#handshake)];
+  }
+
+  takeOver(client: RelayEnd, introduction: Introduction): boolean {
+    const at = client.fd.localAddress();
+    // A connection by a path has no address that datagrams could be sent to.
+    if (introduction.command !== "udp-associate" || at.family === "unix") return false;
+    const association = new Socks5Association(this.#host, at, {
+      client,
+      clientIp: clientIp(client.fd, introduction),
+      row: this.row,
+      idleTimeoutMs: this.idleTimeoutMs,
+      findTargets: (wanted, found) => this.#find(client.fd, { ...introduction, wanted }, found),
+      budget: this.#budget,
+    });
+    association.start();
+    return true;
   }
 
   override findTargets(
@@ -36,6 +66,11 @@ export class Socks5Service extends TcpService {
     introduction: Introduction,
     found: (targets: DialTargets) => void,
   ): void {
+    if (introduction.command === "connect") this.#find(client, introduction, found);
+    else found(new ListTargets([], NOT_SUPPORTED));
+  }
+
+  #find(client: StreamFd, introduction: Introduction, found: (targets: DialTargets) => void): void {
     const { wanted } = introduction;
     if (wanted === undefined) {
       found(new ListTargets([]));
@@ -58,6 +93,7 @@ export class Socks5Service extends TcpService {
 
   override answerFailed(result: number): Buffer {
     if (result === NOT_ALLOWED) return renderSocks5Reply("not-allowed");
+    if (result === NOT_SUPPORTED) return renderSocks5Reply("command-not-supported");
     return renderSocks5Reply(socks5ReplyFor(errnoName(result)));
   }
 

@@ -33,7 +33,7 @@ export class StreamEntrance implements Entrance {
   }
 
   change(config: ListenerConfig, row: CounterRow): boolean {
-    if (config.mode !== this.#mode) return false;
+    if (config.mode !== this.#mode || config.tls !== undefined) return false;
     this.#service = this.#create({ config, row });
     return true;
   }

@@ -1,3 +1,4 @@
+import type { RequestHint } from "../../core/route/packet.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
@@ -11,16 +12,18 @@ import type { Introduction, Opening } from "../openings/opening.ts";
 import { ProxyHeaderOpening } from "../openings/proxy-header-opening.ts";
 import { type DialTargets, ListTargets } from "../relay/dial-targets.ts";
 import type { StreamService } from "../relay/stream-service.ts";
-import { SecurityGroup } from "../security-group.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
+import { isSecured } from "../tls/secured.ts";
+import type { UpstreamOf } from "./called-address.ts";
+import { CalledAddresses } from "./called-addresses.ts";
 
 const NO_BYTES = Buffer.alloc(0);
 
 export interface ServiceParts {
   readonly config: ListenerConfig;
   readonly row: CounterRow;
-  /** Undefined where there is none of that key now: nobody can be served then. */
-  readonly upstream: () => UpstreamRuntime | undefined;
+  /** Where it gives none nobody can be served. */
+  readonly upstreamOf: UpstreamOf;
 }
 
 /** TCP as it is: bytes pass untouched, to a server that their beginning may help to choose. */
@@ -31,36 +34,35 @@ export class TcpService implements StreamService {
   readonly outBufferBytes: number;
   readonly idleTimeoutMs: number;
   readonly connectTimeoutMs: number;
-  readonly #upstream: () => UpstreamRuntime | undefined;
   readonly #config: ListenerConfig;
-  readonly #access: SecurityGroup | undefined;
+  readonly #called: CalledAddresses;
   readonly #proxies: NetworkSet | undefined;
 
-  constructor({ config, row, upstream }: ServiceParts) {
+  constructor({ config, row, upstreamOf }: ServiceParts) {
     this.key = config.key;
     this.row = row;
-    this.#upstream = upstream;
     this.#config = config;
     this.inBufferBytes = config.inBufferBytes;
     this.outBufferBytes = config.outBufferBytes;
     this.idleTimeoutMs = config.idleTimeoutMs;
     this.connectTimeoutMs = config.connectTimeoutMs;
-    this.#access = config.access && new SecurityGroup(config.access);
+    this.#called = new CalledAddresses(config, upstreamOf);
     const { acceptFrom } = config.proxyProtocol;
     this.#proxies = acceptFrom.length === 0 ? undefined : new NetworkSet(acceptFrom);
   }
 
   openingsFor(client: StreamFd): Opening[] {
     const openings = this.peerOpenings(client);
-    if (this.upstream?.readsHints) openings.push(new HintOpening());
+    // Who has named a host for TLS may wait for the server to speak.
+    const isKnown = isSecured(client) && client.serverName !== "";
+    const readsHints = this.#called.of(client)?.upstream?.readsHints === true;
+    if (readsHints && !isKnown) openings.push(new HintOpening());
     return openings;
   }
 
   allows(client: StreamFd, introduction: Introduction): boolean {
-    if (this.#access === undefined) return true;
-    const { address } = this.#config;
-    const port = address.family === "unix" ? 0 : address.port;
-    return this.#access.allows(clientIp(client, introduction), "TCP", port);
+    const called = this.#called.of(client);
+    return called?.allows(() => clientIp(client, introduction), "TCP") ?? false;
   }
 
   findTargets(
@@ -68,12 +70,12 @@ export class TcpService implements StreamService {
     introduction: Introduction,
     found: (targets: DialTargets) => void,
   ): void {
-    const { upstream } = this;
+    const upstream = this.#called.of(client)?.upstreamFor(() => clientIp(client, introduction));
     if (upstream === undefined) {
       found(new ListTargets([]));
       return;
     }
-    const { hint } = introduction;
+    const hint = introduction.hint ?? nameHint(client);
     found(upstream.targetsFor({ hint, client: this.clientFor(upstream, client, introduction) }));
   }
 
@@ -97,7 +99,7 @@ export class TcpService implements StreamService {
   }
 
   protected get upstream(): UpstreamRuntime | undefined {
-    return this.#upstream();
+    return this.#called.own.upstream;
   }
 
   /** What the peer has to say about itself. */
@@ -116,7 +118,13 @@ export class TcpService implements StreamService {
   }
 }
 
-function clientIp(client: StreamFd, { proxied }: Introduction): string {
+/** The host that a client asked for in its TLS handshake. */
+function nameHint(client: StreamFd): RequestHint | undefined {
+  return isSecured(client) && client.serverName !== "" ? { host: client.serverName } : undefined;
+}
+
+/** Canonical address of a client; empty for one on a unix socket. */
+export function clientIp(client: StreamFd, { proxied }: Introduction): string {
   return proxied?.source.ip ?? ipOf(client.remoteAddress());
 }
 

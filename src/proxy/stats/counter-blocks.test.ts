@@ -26,16 +26,29 @@ test("what all loops count is summed up, and each sees the others", () => {
     bytesOut: 7,
     failures: 1,
   });
-  expect(second?.rowsElsewhere(row).map((one) => one.connections)).toEqual([1]);
+  expect(second?.connectionsElsewhere(row)).toBe(1);
+  expect(first?.connectionsElsewhere(row)).toBe(0);
 });
 
 test("rows of different things do not touch, over many blocks", () => {
   const blocks = new CounterBlocks(2);
   const rows = Array.from({ length: 600 }, () => blocks.take());
-  expect(blocks.blocks.length).toBe(3);
+  expect(blocks.blocks.length).toBe(2 * 3);
   const [loop] = loopsOf(blocks, 1);
   for (const row of rows) loop?.row(row).moved(row, 0);
   expect(rows.every((row) => blocks.counts(row).bytesIn === row)).toBe(true);
+});
+
+test("a loop that comes later has all rows, and the others see it", () => {
+  const blocks = new CounterBlocks(1);
+  const row = blocks.take();
+  const [first] = loopsOf(blocks, 1);
+  const known = blocks.blocks.length;
+  blocks.ensureLoops(2);
+  for (const block of blocks.blocks.slice(known)) first?.addBlock(block);
+  loopsOf(blocks, 2)[1]?.row(row).opened();
+  expect(first?.connectionsElsewhere(row)).toBe(1);
+  expect(blocks.counts(row).connections).toBe(1);
 });
 
 test("a row that is used again begins at 0; a loop that ended has nothing open", () => {

@@ -2,17 +2,19 @@ import { CoreError } from "../../core/errors.ts";
 import { CounterRow, ROW_WORDS, type TrafficCounts } from "./counter-row.ts";
 import { LATENCY_BOUNDS_MS, LATENCY_BUCKETS, type LatencyHistogram } from "./latency-buckets.ts";
 
-/** Rows of each loop in a block. */
+/** Rows of a block. */
 const BLOCK_ROWS = 256;
 
-/** Memory for the counters of many things, as it is sent to the loops. */
+/** Memory for the counters that one loop has of many things, as it is sent to all loops. */
 export interface CounterBlock {
+  /** Whose it is: the loop's place. */
+  readonly loop: number;
   readonly index: number;
   readonly memory: SharedArrayBuffer;
 }
 
-function rowIn(words: Float64Array, row: number, loop: number): CounterRow {
-  return new CounterRow(words, (loop * BLOCK_ROWS + (row % BLOCK_ROWS)) * ROW_WORDS);
+function rowIn(words: Float64Array, row: number): CounterRow {
+  return new CounterRow(words, (row % BLOCK_ROWS) * ROW_WORDS);
 }
 
 function blockOf(row: number): number {
@@ -23,57 +25,69 @@ function blockOf(row: number): number {
 export class LoopRows {
   readonly #loop: number;
   readonly #blocks: Float64Array[] = [];
+  /** Those of the other loops; by their places, then as those of this one. */
+  readonly #elsewhere = new Map<number, Float64Array[]>();
 
   constructor(loop: number) {
     this.#loop = loop;
   }
 
   /** Blocks come before the rows in them; one that is known already is ignored. */
-  addBlock({ index, memory }: CounterBlock): void {
-    this.#blocks[index] ??= new Float64Array(memory);
+  addBlock({ loop, index, memory }: CounterBlock): void {
+    let blocks = this.#blocks;
+    if (loop !== this.#loop) {
+      blocks = this.#elsewhere.get(loop) ?? [];
+      this.#elsewhere.set(loop, blocks);
+    }
+    blocks[index] ??= new Float64Array(memory);
   }
 
   /** @param row the number that `CounterBlocks.take` gave. */
   row(row: number): CounterRow {
-    return rowIn(this.#wordsOf(row), row, this.#loop);
-  }
-
-  /** The same row of all other loops, to be read only. */
-  rowsElsewhere(row: number): readonly CounterRow[] {
-    const words = this.#wordsOf(row);
-    const loops = words.length / (BLOCK_ROWS * ROW_WORDS);
-    const rows: CounterRow[] = [];
-    for (let loop = 0; loop < loops; loop += 1) {
-      if (loop !== this.#loop) rows.push(rowIn(words, row, loop));
-    }
-    return rows;
-  }
-
-  #wordsOf(row: number): Float64Array {
     const words = this.#blocks[blockOf(row)];
-    if (words !== undefined) return words;
+    if (words !== undefined) return rowIn(words, row);
     throw new CoreError("ERR_NOT_FOUND", `row ${row} of the counters is in no block that is known`);
+  }
+
+  /** How many connections all other loops have open, of what has that row. */
+  connectionsElsewhere(row: number): number {
+    let connections = 0;
+    for (const blocks of this.#elsewhere.values()) {
+      const words = blocks[blockOf(row)];
+      if (words !== undefined) connections += rowIn(words, row).connections;
+    }
+    return connections;
   }
 }
 
 /**
  * The counters of an engine: each listener, group and server has a row, and each loop its own copy of
- * it, so that no two threads write the same number. Reading sums the copies up.
+ * it, so that no two threads write the same number. Reading sums the copies up. Loops come and go in
+ * numbered places; what was counted in a place stays.
  */
 export class CounterBlocks {
-  readonly #loops: number;
   readonly #blocks: CounterBlock[] = [];
-  readonly #words: Float64Array[] = [];
+  /** By place, then by index. */
+  readonly #words: Float64Array[][] = [];
   readonly #free: number[] = [];
   #next = 0;
 
+  /** @param loops the places that there are from the start. */
   constructor(loops: number) {
-    this.#loops = loops;
+    this.ensureLoops(loops);
   }
 
-  /** All blocks so far; one that was there stays. */
+  /** All blocks so far; one that was there stays where it is in the list. */
   get blocks(): readonly CounterBlock[] {
     return this.#blocks;
+  }
+
+  /** There are at least so many places from now on. */
+  ensureLoops(loops: number): void {
+    while (this.#words.length < loops) {
+      this.#words.push([]);
+      this.#fill(this.#words.length - 1);
+    }
   }
 
   /** A row whose numbers are 0. */
@@ -85,7 +99,7 @@ export class CounterBlocks {
     }
     const row = this.#next;
     this.#next += 1;
-    if (blockOf(row) === this.#blocks.length) this.#grow();
+    for (const loop of this.#words.keys()) this.#fill(loop);
     return row;
   }
 
@@ -117,23 +131,28 @@ export class CounterBlocks {
     return { boundsMs: LATENCY_BOUNDS_MS, counts };
   }
 
-  /** A loop is gone: nothing of it is open any more. */
+  /** The loop in that place is gone: nothing of it is open any more. */
   loopEnded(loop: number): void {
-    for (const words of this.#words) {
-      for (let row = 0; row < BLOCK_ROWS; row += 1) rowIn(words, row, loop).closeAll();
+    for (const words of this.#words[loop] ?? []) {
+      for (let row = 0; row < BLOCK_ROWS; row += 1) rowIn(words, row).closeAll();
     }
   }
 
   *#rows(row: number): Iterable<CounterRow> {
-    const words = this.#words[blockOf(row)];
-    if (words === undefined) return;
-    for (let loop = 0; loop < this.#loops; loop += 1) yield rowIn(words, row, loop);
+    for (const blocks of this.#words) {
+      const words = blocks[blockOf(row)];
+      if (words !== undefined) yield rowIn(words, row);
+    }
   }
 
-  #grow(): void {
-    const words = this.#loops * BLOCK_ROWS * ROW_WORDS;
-    const memory = new SharedArrayBuffer(words * Float64Array.BYTES_PER_ELEMENT);
-    this.#blocks.push({ index: this.#blocks.length, memory });
-    this.#words.push(new Float64Array(memory));
+  /** Gives a place blocks for all rows that are taken. */
+  #fill(loop: number): void {
+    const blocks = this.#words[loop] ?? [];
+    while (blocks.length * BLOCK_ROWS < this.#next) {
+      const bytes = BLOCK_ROWS * ROW_WORDS * Float64Array.BYTES_PER_ELEMENT;
+      const memory = new SharedArrayBuffer(bytes);
+      this.#blocks.push({ loop, index: blocks.length, memory });
+      blocks.push(new Float64Array(memory));
+    }
   }
 }

@@ -12,18 +12,25 @@ export interface UdpSessionParts {
   readonly target: DialTarget;
   readonly row: CounterRow;
   readonly idleTimeoutMs: number;
-  /** Where answers go out to the client. */
+  /** Where answers go out to the client, at first. */
   readonly front: DatagramFd;
+  /** Has it flushed when all sessions that are ready have put their answers into it. */
+  readonly flushSoon: (front: DatagramFd) => void;
   /** It is over; told once. */
   readonly onClosed: () => void;
 }
 
 /** Then the other FDs of the loop have their turn. */
 const MAX_BATCHES = 8;
+/** Few and short answers are copied, to go out with those of other sessions in one system call. */
+const MAX_KEPT = 16;
+const MAX_KEPT_BYTES = 2048;
 const WILDCARDS = { v4: "0.0.0.0", v6: "::" } as const;
 
 /** The datagrams of one client, to one server and back, until none has come for a time. */
 export class UdpSession implements ReadyHandler, OpenSession {
+  /** Where answers go out to the client. */
+  front: DatagramFd;
   readonly #host: SessionHost;
   readonly #parts: UdpSessionParts;
   readonly #fd: DatagramFd;
@@ -37,6 +44,7 @@ export class UdpSession implements ReadyHandler, OpenSession {
   constructor(host: SessionHost, parts: UdpSessionParts) {
     this.#host = host;
     this.#parts = parts;
+    this.front = parts.front;
     const { loop, provider } = host.net;
     const { address } = parts.target;
     const family = address.family === "v6" ? "v6" : "v4";
@@ -127,7 +135,7 @@ export class UdpSession implements ReadyHandler, OpenSession {
   }
 
   #answer(): void {
-    const { front, client } = this.#parts;
+    const { front } = this;
     for (let batch = 0; batch < MAX_BATCHES && this.#fd.readable; batch += 1) {
       const count = this.#fd.receive();
       if (count < 0) {
@@ -135,18 +143,28 @@ export class UdpSession implements ReadyHandler, OpenSession {
         return;
       }
       let bytes = 0;
+      let hasAllKept = count <= MAX_KEPT;
       for (let index = 0; index < count; index += 1) {
-        bytes += this.#fd.datagram(index).length;
-        if (front.forward(index, client)) continue;
+        const byteCount = this.#fd.byteCount(index);
+        bytes += byteCount;
+        const isKept = hasAllKept && byteCount <= MAX_KEPT_BYTES;
+        hasAllKept &&= isKept;
+        if (this.#queue(index, isKept)) continue;
         front.flush();
-        front.forward(index, client);
+        this.#queue(index, isKept);
       }
       this.#bytesOut += bytes;
       this.#count(0, bytes);
-      front.flush();
+      if (hasAllKept) this.#parts.flushSoon(front);
+      else front.flush();
     }
     this.#lastMs = this.#host.net.loop.nowMs;
     if (this.#fd.readable) this.#host.net.loop.nextTick(() => this.#goOn());
+  }
+
+  #queue(index: number, isKept: boolean): boolean {
+    const { client } = this.#parts;
+    return isKept ? this.front.keep(index, client) : this.front.forward(index, client);
   }
 
   #goOn(): void {

@@ -45,7 +45,8 @@ function isNominated(table: FieldTable, index: number, names: readonly string[])
   return names.some((name) => equalsIgnoringCase(table.bytes, start, end, name));
 }
 
-function nominatedNames(table: FieldTable): readonly string[] {
+/** The names that `Connection` lists, in lower case. */
+export function nominatedNames(table: FieldTable): readonly string[] {
   const names: string[] = [];
   for (let index = 0; index < table.count; index++) {
     if (table.field(index) !== "connection") continue;

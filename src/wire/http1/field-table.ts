@@ -76,6 +76,15 @@ export class FieldTable {
     return this.bytes.toString("latin1", this.valueStart(index), this.valueEnd(index));
   }
 
+  /** The values of all fields of that name, in their order. */
+  values(name: FieldName): readonly string[] {
+    const values: string[] = [];
+    for (let index = 0; index < this.#count; index++) {
+      if (this.field(index) === name) values.push(this.value(index));
+    }
+    return values;
+  }
+
   #at(index: number, which: number): number {
     return this.#offsets[index * NUMBERS_EACH + which] ?? 0;
   }

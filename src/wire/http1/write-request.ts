@@ -70,14 +70,9 @@ function forwardedOf(
 ): string {
   const ownScheme = `X-Forwarded-Proto: ${scheme}\r\n`;
   if (!trustsPeer) return `${forwardedFor(peer)}${ownScheme}`;
-  const hops: string[] = [];
-  let hasScheme = false;
-  for (let index = 0; index < fields.count; index++) {
-    const field = fields.field(index);
-    if (field === "x-forwarded-proto") hasScheme = true;
-    else if (field === "x-forwarded-for") hops.push(fields.value(index));
-  }
+  const hops = [...fields.values("x-forwarded-for")];
   if (peer !== "") hops.push(peer);
+  const hasScheme = fields.values("x-forwarded-proto").length > 0;
   return `${forwardedFor(hops.join(", "))}${hasScheme ? "" : ownScheme}`;
 }
 

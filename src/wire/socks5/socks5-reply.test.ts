@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { eachBeginning } from "../../../test/support/each-split.ts";
 import { seededBytes } from "../../../test/support/seeded-random.ts";
 import { readSocks5Datagram, renderSocks5DatagramHeader } from "./socks5-datagram.ts";
 import { renderSocks5Reply, socks5ReplyFor } from "./socks5-reply.ts";
@@ -52,6 +53,19 @@ test("the header of an answer is read back", () => {
     const { address, payload } = readSocks5Datagram(answer) ?? {};
     expect(address).toEqual({ host: ip, isName: false, port: 53 });
     expect(payload?.toString("hex")).toBe("cafe");
+  }
+});
+
+test("a datagram whose header is cut anywhere is dropped", () => {
+  for (const header of [
+    "000000 01 c0000207 0035",
+    "000000 03 03 612e62 0035",
+    `000000 04 ${"fd".repeat(16)} 0035`,
+  ]) {
+    for (const beginning of eachBeginning(hex(header))) {
+      expect(readSocks5Datagram(beginning)).toBeUndefined();
+    }
+    expect(readSocks5Datagram(hex(header))?.payload).toHaveLength(0);
   }
 });
 

@@ -1,0 +1,35 @@
+/** Reads a number that each transaction of anyone raises by one. */
+export type ReadGeneration = () => Promise<number>;
+
+/**
+ * Knows, without reading rules, whether anyone else changed some since they were last found right:
+ * where the kernel counts transactions, and only ours were made. Without that count it never knows.
+ */
+export class ChangeWatch {
+  readonly #read: ReadGeneration | undefined;
+  /** The generation that is there if nobody else changed anything. */
+  #expected: number | undefined;
+
+  constructor(read: ReadGeneration | undefined) {
+    this.#read = read;
+  }
+
+  async isUntouched(): Promise<boolean> {
+    return this.#expected !== undefined && (await this.#read?.()) === this.#expected;
+  }
+
+  /** From here on all rules are read and put right. */
+  async begin(): Promise<void> {
+    this.#expected = await this.#read?.();
+  }
+
+  /** Makes transactions of ours; what others make meanwhile is noticed. */
+  async ours(transactions: number, make: () => Promise<void>): Promise<void> {
+    const before = this.#expected;
+    this.#expected = undefined;
+    await make();
+    if (before === undefined) return;
+    const expected = before + transactions;
+    if ((await this.#read?.()) === expected) this.#expected = expected;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Family } from "../../core/model/address.ts";
+import type { ValuesOf } from "../../core/options/option-spec.ts";
+import { routePolicyOf } from "../../core/route/policy-options.ts";
+import type { RoutePolicy } from "../../core/route/route-policy.ts";
+import type { ProxierSetting } from "./family-proxier.ts";
+import type { NodeRules } from "./node-rules.ts";
+import type { IPTABLES_OPTIONS } from "./options.ts";
+import { createPlanContext } from "./plan/plan-context.ts";
+
+export type IptablesValues = ValuesOf<typeof IPTABLES_OPTIONS>;
+
+/** Above so many endpoints rules carry no comments: what they say is long, and read by nobody. */
+const LARGE_CLUSTER_ENDPOINTS = 1000;
+
+/** What is set when the backend starts. */
+export interface FixedSetting {
+  readonly policy: RoutePolicy;
+  readonly masqueradeBit: number;
+  readonly workloadInterfaces: readonly string[];
+  readonly isLiberal: boolean;
+  readonly withComments: boolean;
+}
+
+/** @throws CoreError ERR_USAGE */
+export function fixedSettingOf(
+  options: IptablesValues,
+  rules: NodeRules,
+  isLiberal: boolean,
+): FixedSetting {
+  return {
+    policy: routePolicyOf(options),
+    masqueradeBit: options.iptablesMasqueradeBit,
+    workloadInterfaces: interfacesOf(options.podInterfaceNamePrefix),
+    isLiberal,
+    withComments: rules.endpointCount <= LARGE_CLUSTER_ENDPOINTS,
+  };
+}
+
+/** `veth` matches as `veth+`. */
+function interfacesOf(text: string): readonly string[] {
+  const prefixes = text.split(",").map((part) => part.trim());
+  return prefixes.filter((prefix) => prefix !== "").map((prefix) => `${prefix}+`);
+}
+
+/** What the rules of one family depend on now. */
+export function proxierSettingOf(
+  family: Family,
+  fixed: FixedSetting,
+  rules: NodeRules,
+): ProxierSetting {
+  const context = createPlanContext({ family, node: rules.node, ...fixed });
+  const hasLoopback = context.nodePortDestinations.some((network) => network.startsWith("127."));
+  return { context, guardsLoopback: family === "v4" && (hasLoopback || rules.answersOnLoopback) };
+}

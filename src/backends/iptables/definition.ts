@@ -1,0 +1,37 @@
+import { FAMILIES } from "../../core/model/address.ts";
+import { PROTOCOLS } from "../../core/model/common.ts";
+import type { BackendDefinition } from "../backend.ts";
+import { IPTABLES_OPTIONS, IPTABLES_SETS } from "./options.ts";
+
+export const IPTABLES: BackendDefinition<typeof IPTABLES_OPTIONS> = {
+  name: "iptables",
+  summary: "rules of the Linux kernel by iptables, in kube-proxy's chains; needs root",
+  options: IPTABLES_OPTIONS,
+  capabilities: {
+    addressTypes: ["cluster-ip", "external-ip", "load-balancer-ip", "node-port", "listen-address"],
+    protocols: PROTOCOLS,
+    families: FAMILIES,
+    affinity: "with-timeout",
+    sourceRanges: true,
+    internalLocal: true,
+    externalLocal: true,
+    weights: true,
+    methods: ["random"],
+    requestHints: false,
+    keepsSource: true,
+  },
+  sets: IPTABLES_SETS,
+  probe: async (machine) => {
+    const { probeIptables } = await import("./probe.ts");
+    const { createProbeWorld } = await import("./iptables-world.ts");
+    return probeIptables(machine, createProbeWorld());
+  },
+  preview: async (options, context, ops) =>
+    (await import("./preview.ts")).previewIptables(options, context, ops),
+  explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
+  create: async (options, context) => {
+    const { createIptablesBackend } = await import("./create-iptables-backend.ts");
+    const { createWorld } = await import("./iptables-world.ts");
+    return createIptablesBackend(options, context, createWorld());
+  },
+};

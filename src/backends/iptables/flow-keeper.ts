@@ -1,0 +1,68 @@
+import type { Log } from "../../core/log.ts";
+import type { AddressType } from "../../core/route/verdict.ts";
+import type {
+  ConntrackReconciler,
+  ConntrackReconcilerOptions,
+  ServiceLookup,
+} from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+
+/** Addresses that packets are led on from by rules. */
+const TRACKED: ReadonlySet<AddressType> = new Set<AddressType>([
+  "cluster-ip",
+  "external-ip",
+  "load-balancer-ip",
+  "node-port",
+]);
+
+export type OpenConntrack = (
+  options: Omit<ConntrackReconcilerOptions, "table">,
+) => ConntrackReconciler;
+
+/** Sends tracked flows anew that rules no longer lead where they go. */
+export class FlowKeeper {
+  readonly #open: OpenConntrack;
+  readonly #answersNodePorts: (ip: string) => boolean;
+  readonly #log: Log;
+  readonly #pending = new Set<string>();
+  #reconciler: ConntrackReconciler | undefined;
+
+  constructor(open: OpenConntrack, answersNodePorts: (ip: string) => boolean, log: Log) {
+    this.#open = open;
+    this.#answersNodePorts = answersNodePorts;
+    this.#log = log;
+  }
+
+  /** A service changed whose rules are about to be told. */
+  note(services: Iterable<string>): void {
+    for (const service of services) this.#pending.add(service);
+  }
+
+  /**
+   * To be called when the rules are in the kernel. They are right also where this fails: it is done
+   * again after the next sync.
+   * @returns how many flows were removed
+   */
+  async reconcile(services: ServiceLookup): Promise<number> {
+    if (this.#pending.size === 0) return 0;
+    try {
+      this.#reconciler ??= this.#open({
+        addressTypes: TRACKED,
+        answersNodePorts: this.#answersNodePorts,
+      });
+      const { removed } = await this.#reconciler.reconcile(services, this.#pending);
+      this.#pending.clear();
+      return removed;
+    } catch (error) {
+      this.#log.warn(
+        { backend: "iptables", err: error },
+        "tracked flows could not be looked at: UDP clients may stay with endpoints that are gone",
+      );
+      return 0;
+    }
+  }
+
+  close(): void {
+    this.#reconciler?.close();
+    this.#reconciler = undefined;
+  }
+}

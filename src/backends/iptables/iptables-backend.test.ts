@@ -1,0 +1,250 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../../core/errors.ts";
+import { endpointSchema } from "../../core/model/endpoint.ts";
+import { groupSchema } from "../../core/model/group.ts";
+import { listenerSchema } from "../../core/model/listener.ts";
+import { nodeSchema } from "../../core/model/node.ts";
+import type { ModelObject } from "../../core/model/object.ts";
+import { serviceSchema } from "../../core/model/service.ts";
+import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts";
+import { GlobalStore } from "../../core/store/global-store.ts";
+import { NodeWatcher } from "../../core/view/node-watcher.ts";
+import type { Exec } from "../../platform/linux/exec.ts";
+import { createIptablesBackend } from "./create-iptables-backend.ts";
+import { IPTABLES } from "./definition.ts";
+import type { IptablesWorld } from "./iptables-world.ts";
+
+const node = nodeSchema.parse({ kind: "Node", name: "here", addresses: ["192.0.2.1"] });
+const web = serviceSchema.parse({
+  kind: "Service",
+  name: "web",
+  clusterIPs: ["10.96.0.1"],
+  ports: [{ port: 53, protocol: "UDP", targetPort: 53 }],
+});
+const endpoint = (name: string, more: object = {}): ModelObject =>
+  endpointSchema.parse({
+    kind: "Endpoint",
+    name,
+    group: "web",
+    addresses: [`10.1.0.${name}`],
+    ...more,
+  });
+
+/** Tools that do as they are told, or complain; they keep no rules. */
+class FakeTools implements Exec {
+  readonly scripts: { readonly program: string; readonly text: string }[] = [];
+  readonly complaints = new Map<string, string>();
+
+  async run(program: string, _: readonly string[], options: { stdin?: string } = {}) {
+    const complaint = this.complaints.get(program);
+    if (complaint !== undefined) return { exitCode: 1, stdout: "", stderr: complaint };
+    if (program.endsWith("-restore")) this.scripts.push({ program, text: options.stdin ?? "" });
+    return { exitCode: 0, stdout: "", stderr: "" };
+  }
+}
+
+async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
+  const tools = new FakeTools();
+  const reconciled: string[][] = [];
+  const warnings: string[] = [];
+  const locks = { held: 0 };
+  let nowMs = 0;
+  const none = () => undefined;
+  const world: IptablesWorld = {
+    exec: tools,
+    clock: { nowMs: () => nowMs, sleep: () => new Promise(none) },
+    findKubeProxy: async () => undefined,
+    takeLock: () => {
+      locks.held += 1;
+      return {
+        release: () => {
+          locks.held = 0;
+        },
+      };
+    },
+    sysctl: { read: async () => "0", ensure: async () => true },
+    openConntrack: () => ({
+      reconcile: async (_, changed) => {
+        reconciled.push([...changed]);
+        return { looked: 0, removed: 2 };
+      },
+      close: none,
+    }),
+    openGeneration: () => ({ read: async () => 1, close: none }),
+    ...more,
+  };
+  const { values } = resolveOptions(IPTABLES.options, [
+    flagLayer({ iptablesMode: "nft", iptablesMinSyncPeriod: "0s", ...flags }),
+  ]);
+  if (values === undefined) throw new Error("options");
+  const open = () =>
+    createIptablesBackend(
+      values,
+      {
+        nodeName: "here",
+        stdout: process.stdout,
+        log: { debug: none, info: none, warn: (_, text) => warnings.push(text), error: none },
+      },
+      world,
+    );
+  return {
+    tools,
+    reconciled,
+    warnings,
+    locks,
+    open,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+async function start(setup: Awaited<ReturnType<typeof setUp>>) {
+  const backend = await setup.open();
+  await backend.sink.setup();
+  const store = new GlobalStore();
+  const watcher = new NodeWatcher(store, "here", IPTABLES.sets);
+  const tell = (objects: readonly ModelObject[]): void => {
+    store.transact("test", (transaction) => transaction.replaceAll(objects));
+    store.markSynced("test");
+    for (const op of watcher.poll() ?? []) {
+      if (op.op === "reset") backend.sink.reset();
+      else if (op.op !== "sync") backend.sink.send(op);
+    }
+  };
+  const sync = async (): Promise<void> => {
+    await backend.sink.send({ op: "sync" });
+  };
+  return { backend, tell, sync };
+}
+
+test("a sync that fails says why, and the next one compares everything", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.scripts.length = 0;
+
+  setup.tools.complaints.set("iptables-nft-restore", "iptables-restore: line 3 failed");
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  const failure = await sync().catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(CoreError);
+  expect(failure).toMatchObject({ code: "ERR_SYNC_FAILED" });
+  expect(String(failure)).toContain("line 3 failed");
+
+  setup.tools.complaints.clear();
+  await sync();
+  expect(setup.tools.scripts).toHaveLength(1);
+  expect(setup.tools.scripts[0]?.text).toContain(":KUBE-POSTROUTING");
+  expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("what one family refuses does not hold up the other", async () => {
+  const setup = await setUp();
+  setup.tools.complaints.set("iptables-nft-restore", "no");
+  const { tell, sync } = await start(setup);
+  tell([node, web]);
+  await expect(sync()).rejects.toThrow("no");
+  expect(setup.tools.scripts.map(({ program }) => program)).toEqual(["ip6tables-nft-restore"]);
+});
+
+test("after the rules, tracked flows are put right: of everything first, then of what changed", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  const other = { ...web, name: "other", clusterIPs: ["10.96.0.2"] };
+  tell([node, web, other, endpoint("1")]);
+  await sync();
+  tell([node, web, other, endpoint("2")]);
+  await sync();
+  expect(setup.reconciled).toEqual([["default/other", "default/web"], ["default/web"]]);
+  const removed = backend.metrics?.().find(({ name }) => name === "iptables_removed_flows_total");
+  expect(removed?.samples).toEqual([{ labels: {}, value: 4 }]);
+});
+
+test("flows that can not be looked at are told, and tried again", async () => {
+  let isDenied = true;
+  const asked: string[][] = [];
+  const setup = await setUp(
+    {},
+    {
+      openConntrack: () => ({
+        reconcile: async (_, changed) => {
+          asked.push([...changed]);
+          if (isDenied) throw new Error("EPERM");
+          return { looked: 0, removed: 0 };
+        },
+        close: () => undefined,
+      }),
+    },
+  );
+  const { tell, sync } = await start(setup);
+  tell([node, web]);
+  await sync();
+  expect(setup.warnings).toHaveLength(1);
+  isDenied = false;
+  tell([node, web, { ...web, name: "other", clusterIPs: ["10.96.0.2"] }]);
+  await sync();
+  expect(asked[1]).toEqual(["default/web", "default/other"]);
+});
+
+test("the time from a change to the kernel is counted for each service", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web]);
+  setup.pass(40);
+  tell([node, web, { ...web, name: "late", clusterIPs: ["10.96.0.2"] }]);
+  setup.pass(2);
+  await sync();
+  const times = backend
+    .metrics?.()
+    .find(({ name }) => name === "iptables_change_to_kernel_seconds");
+  const upTo = (le: string) => times?.samples.find(({ labels }) => labels["le"] === le)?.value;
+  expect([upTo("0.005"), upTo("0.025"), upTo("0.05"), upTo("+Inf")]).toEqual([1, 1, 2, 2]);
+});
+
+test("status says what there is, and what rules can not do", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  const served = { ...web, ports: web.ports.map((port) => ({ ...port, nodePort: 30_053 })) };
+  tell([
+    served,
+    endpoint("1"),
+    endpoint("2", { addresses: [], hostName: "a.example" }),
+    groupSchema.parse({
+      kind: "Group",
+      name: "web",
+      method: "least-connections",
+      healthCheck: { protocol: "tcp" },
+    }),
+    listenerSchema.parse({
+      kind: "Listener",
+      name: "front",
+      address: "192.0.2.1",
+      port: 80,
+      mode: "http",
+      service: "default/web",
+    }),
+  ]);
+  await sync();
+  const { summary, notHonoured } = backend.status();
+  expect(summary).toMatch(/^1 services, 2 endpoints, \d+ rules by iptables-nft$/);
+  expect(notHonoured).toEqual([
+    'the state has no Node "here", so its addresses are not known: node ports answer on none',
+    "rules hold addresses and resolve no names, so these endpoints are not used: default/web/2",
+    "rules lead packets on and do not read them, so these listeners are not served: default/front",
+    "rules choose at random by weight, whatever the method of these groups: default/web",
+    "rules check nobody's health; these groups want it: default/web",
+  ]);
+});
+
+test("who is refused lets go of the lock, and so does who is closed", async () => {
+  const refused = await setUp({}, { findKubeProxy: async () => "pid 7" });
+  await expect(refused.open()).rejects.toThrow("--take-over");
+  expect(refused.locks.held).toBe(0);
+  const setup = await setUp();
+  const { backend } = await start(setup);
+  expect(setup.locks.held).toBe(1);
+  await backend.close();
+  await backend.close();
+  expect(setup.locks.held).toBe(0);
+});

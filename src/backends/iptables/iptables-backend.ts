@@ -1,0 +1,223 @@
+import { CoreError } from "../../core/errors.ts";
+import { FAMILIES, type Family } from "../../core/model/address.ts";
+import { routePolicyOf } from "../../core/route/policy-options.ts";
+import { answersNodePorts } from "../../core/route/route-node.ts";
+import { createDecoderSink } from "../../core/sinks/decoder.ts";
+import { createFilterReset } from "../../core/sinks/filter-reset.ts";
+import { createPacedSink } from "../../core/sinks/paced.ts";
+import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
+import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import {
+  type FixedSetting,
+  fixedSettingOf,
+  type IptablesValues,
+  proxierSettingOf,
+} from "./create-context.ts";
+import { FamilyProxier } from "./family-proxier.ts";
+import { FlowKeeper } from "./flow-keeper.ts";
+import { createIptablesTool, type IptablesMode } from "./iptables-tool.ts";
+import type { IptablesWorld } from "./iptables-world.ts";
+import { NodeRules } from "./node-rules.ts";
+import { IPTABLES_SETS } from "./options.ts";
+import { removeRules } from "./remove-rules.ts";
+import { SyncMetrics } from "./sync-metrics.ts";
+
+const BACKEND = { backend: "iptables" } as const;
+const MS_PER_SECOND = 1000;
+const ROUTE_LOCALNET = "net.ipv4.conf.all.route_localnet";
+
+/** Its sink is a decoder behind a filter of resets, with a change tracker for services and one for endpoints. */
+export class IptablesBackend implements Backend {
+  readonly #options: IptablesValues;
+  readonly #context: BackendContext;
+  readonly #world: IptablesWorld;
+  readonly #lock: InstanceLock;
+  readonly #mode: IptablesMode;
+  readonly #rules: NodeRules;
+  readonly #metrics = new SyncMetrics();
+  /** One implementation for each family; empty before `setup`. */
+  #proxiers: ReadonlyMap<Family, FamilyProxier> = new Map();
+  #generation: NftGeneration | undefined;
+  #watch = new ChangeWatch(undefined);
+  #fixed: FixedSetting | undefined;
+  #isLiberal = false;
+  readonly #flows: FlowKeeper;
+  /** When the first word of each change came that is not in the kernel yet. */
+  readonly #pendingSinceMs = new Map<string, number>();
+  /** One thing at a time. */
+  #busy: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  readonly sink: Backend["sink"];
+
+  constructor(
+    options: IptablesValues,
+    context: BackendContext,
+    world: IptablesWorld,
+    lock: InstanceLock,
+    mode: IptablesMode,
+  ) {
+    this.#options = options;
+    this.#context = context;
+    this.#world = world;
+    this.#lock = lock;
+    this.#mode = mode;
+    const { clock } = world;
+    this.#rules = new NodeRules(context.nodeName, (service) => {
+      if (!this.#pendingSinceMs.has(service)) this.#pendingSinceMs.set(service, clock.nowMs());
+    });
+    const policy = routePolicyOf(options);
+    this.#flows = new FlowKeeper(
+      world.openConntrack,
+      (ip) => answersNodePorts(this.#rules.node, policy.nodePortAddresses, ip),
+      context.log,
+    );
+    const decoder = createDecoderSink({
+      setup: () => this.#setup(),
+      waitRequest: () => ({ nodeName: context.nodeName, sets: IPTABLES_SETS }),
+      setService: this.#rules.setService,
+      deleteService: this.#rules.deleteService,
+      setEndpoint: this.#rules.setEndpoint,
+      deleteEndpoint: this.#rules.deleteEndpoint,
+      further: this.#rules.further,
+      reset: this.#rules.reset,
+      sync: () => this.#alone(() => this.#sync()),
+    });
+    this.sink = createPacedSink(createFilterReset(decoder), options.iptablesMinSyncPeriod, clock);
+  }
+
+  status(): BackendStatus {
+    const rules = [...this.#proxiers.values()].reduce((sum, { ruleCount }) => sum + ruleCount, 0);
+    return {
+      summary: `${this.#rules.serviceCount} services, ${this.#rules.endpointCount} endpoints, ${rules} rules by iptables-${this.#mode}`,
+      notHonoured: this.#rules.notHonoured(),
+    };
+  }
+
+  metrics(): ReturnType<NonNullable<Backend["metrics"]>> {
+    const counts = [...this.#proxiers].map(([family, one]) => [family, one.ruleCount] as const);
+    return this.#metrics.families(new Map(counts));
+  }
+
+  async drain(): Promise<void> {
+    await this.#busy.catch(() => undefined);
+  }
+
+  async cleanup(): Promise<void> {
+    await this.#alone(() => {
+      for (const proxier of this.#proxiers.values()) proxier.forget();
+      return removeRules(this.#world.exec);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.drain();
+    this.#flows.close();
+    this.#generation?.close();
+    this.#generation = undefined;
+    this.#lock.release();
+  }
+
+  async #setup(): Promise<void> {
+    const { exec, sysctl } = this.#world;
+    const liberal = await sysctl.read("net.netfilter.nf_conntrack_tcp_be_liberal");
+    this.#isLiberal = liberal !== undefined && liberal !== "0";
+    const families = await this.#familiesHere();
+    // The kernel counts the transactions of nf_tables alone.
+    if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
+    const generation = this.#generation;
+    this.#watch = new ChangeWatch(generation && (() => generation.read()));
+    this.#proxiers = new Map(
+      families.map((family) => {
+        const tool = createIptablesTool(family, this.#mode, exec);
+        return [family, new FamilyProxier(tool, this.#rules, this.#watch, this.#context.log)];
+      }),
+    );
+    await this.#watch.begin();
+    void this.#repairForever();
+  }
+
+  async #sync(): Promise<void> {
+    const changed = this.#rules.takeChanged();
+    this.#flows.note(changed);
+    this.#fixed ??= fixedSettingOf(this.#options, this.#rules, this.#isLiberal);
+    const failures: unknown[] = [];
+    for (const [family, proxier] of this.#proxiers) {
+      const setting = proxierSettingOf(family, this.#fixed, this.#rules);
+      try {
+        if (setting.guardsLoopback) await this.#leadLoopbackOn();
+        this.#metrics.synced(family, await proxier.sync(changed, setting));
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw syncFailure(failures);
+    this.#noteDelays();
+    this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
+  }
+
+  /** A kernel may be without IPv6. */
+  async #familiesHere(): Promise<readonly Family[]> {
+    if ((await this.#world.sysctl.read("net.ipv6.conf.all.forwarding")) !== undefined)
+      return FAMILIES;
+    this.#context.log.warn(BACKEND, "this kernel has no IPv6: only IPv4 is served");
+    return ["v4"];
+  }
+
+  /** Rules may send packets of loopback addresses elsewhere only where the kernel is told so. */
+  async #leadLoopbackOn(): Promise<void> {
+    const { sysctl } = this.#world;
+    if (!(await sysctl.ensure(ROUTE_LOCALNET, "1"))) return;
+    this.#context.log.info(BACKEND, `${ROUTE_LOCALNET} is set to 1: loopback addresses are led on`);
+  }
+
+  /** What others altered is put right within the sync period. */
+  async #repairForever(): Promise<void> {
+    const { clock } = this.#world;
+    for (;;) {
+      await clock.sleep(this.#options.iptablesSyncPeriod);
+      if (this.#isClosed) return;
+      await this.#alone(() => this.#repair());
+    }
+  }
+
+  async #repair(): Promise<void> {
+    const { log } = this.#context;
+    if (await this.#watch.isUntouched()) return;
+    await this.#watch.begin();
+    for (const [family, proxier] of this.#proxiers) {
+      try {
+        const lines = await proxier.repair();
+        if (lines === 0) continue;
+        this.#metrics.repaired(lines);
+        log.warn({ ...BACKEND, family, lines }, "rules were altered by others, and put right");
+      } catch (error) {
+        log.error({ ...BACKEND, family, err: error }, "rules could not be looked at or put right");
+      }
+    }
+  }
+
+  #alone<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#busy.then(act, act);
+    this.#busy = done.catch(() => undefined);
+    return done;
+  }
+
+  #noteDelays(): void {
+    const nowMs = this.#world.clock.nowMs();
+    for (const sinceMs of this.#pendingSinceMs.values()) {
+      this.#metrics.changed((nowMs - sinceMs) / MS_PER_SECOND);
+    }
+    this.#pendingSinceMs.clear();
+  }
+}
+
+function syncFailure(failures: readonly unknown[]): CoreError {
+  const messages = failures.map((error) =>
+    error instanceof Error ? error.message : String(error),
+  );
+  const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
+  return new CoreError("ERR_SYNC_FAILED", messages.join("; "), { cause });
+}

@@ -1,0 +1,48 @@
+import type { Family } from "../../core/model/address.ts";
+import { type Exec, execChecked } from "../../platform/linux/exec.ts";
+import type { TableName } from "./plan/owned-chains.ts";
+
+/** Two implementations of the same commands, which do not see each other's rules. */
+export type IptablesMode = "nft" | "legacy";
+
+export const IPTABLES_MODES: readonly IptablesMode[] = ["nft", "legacy"];
+
+/** The commands of one implementation for one family. */
+export interface IptablesTool {
+  readonly family: Family;
+  readonly mode: IptablesMode;
+  /** All rules of all tables, or of one, as `iptables-save` prints them. */
+  save(table?: TableName): Promise<string>;
+  /** Executes a script; each of its tables is changed as a whole or not at all. */
+  restore(script: string): Promise<void>;
+}
+
+const COMMANDS: Readonly<Record<Family, string>> = { v4: "iptables", v6: "ip6tables" };
+/** Tens of thousands of chains take the tools a minute and more. */
+const TIMEOUT_MS = 900_000;
+const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
+/** How long to wait for other programs that change rules, which the legacy tools shut out. */
+const LOCK_WAIT_SECONDS = 30;
+
+/** What is executed to change rules: `iptables-nft-restore`, with its arguments. */
+export function restoreCommand(family: Family, mode: IptablesMode): readonly [string, ...string[]] {
+  return [`${COMMANDS[family]}-${mode}-restore`, "-w", String(LOCK_WAIT_SECONDS), "--noflush"];
+}
+
+export function createIptablesTool(family: Family, mode: IptablesMode, exec: Exec): IptablesTool {
+  const [restoreProgram, ...restoreArgs] = restoreCommand(family, mode);
+  const limits = { timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES };
+  return {
+    family,
+    mode,
+    save: async (table) => {
+      const args = table === undefined ? [] : ["-t", table];
+      const program = `${COMMANDS[family]}-${mode}-save`;
+      const { stdout } = await execChecked(exec, program, args, limits);
+      return stdout;
+    },
+    restore: async (stdin) => {
+      await execChecked(exec, restoreProgram, restoreArgs, { stdin, ...limits });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import type { PaceClock } from "../../core/sinks/paced.ts";
+import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
+import { type Exec, systemExec } from "../../platform/linux/exec.ts";
+import { type InstanceLock, takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import type { OpenConntrack } from "./flow-keeper.ts";
+import { type FindKubeProxy, findKubeProxy } from "./kube-proxy-presence.ts";
+import type { ProbeWorld } from "./probe.ts";
+
+/** What the backend takes from the world; tests give their own. */
+export interface IptablesWorld {
+  readonly exec: Exec;
+  readonly clock: PaceClock;
+  readonly findKubeProxy: FindKubeProxy;
+  readonly takeLock: () => InstanceLock;
+  readonly sysctl: Sysctl;
+  readonly openConntrack: OpenConntrack;
+  readonly openGeneration: () => NftGeneration;
+}
+
+/** The machine that this runs on. */
+export function createWorld(): IptablesWorld {
+  return {
+    exec: systemExec,
+    clock: {
+      nowMs: () => performance.now(),
+      sleep: (ms) =>
+        new Promise((resolve) => {
+          setTimeout(resolve, ms).unref();
+        }),
+    },
+    findKubeProxy,
+    takeLock: () => takeInstanceLock("iptables"),
+    sysctl: systemSysctl,
+    openGeneration: openNftGeneration,
+    openConntrack: (options) =>
+      createConntrackReconciler({ table: openConntrackTable(), ...options }),
+  };
+}
+
+export function createProbeWorld(): ProbeWorld {
+  return {
+    exec: systemExec,
+    sysctl: systemSysctl,
+    readFile: (path) => readFile(path, "utf8").catch(() => undefined),
+  };
+}

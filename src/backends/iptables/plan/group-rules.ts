@@ -1,0 +1,61 @@
+import { type ChainId, nameOf } from "./owned-chains.ts";
+
+/** The rules that a service with its listeners, or the base of it all, comes to. */
+export interface GroupRules {
+  /**
+   * Chains that it has for itself, with all their rules as one text, a line each: `-A CHAIN RULE`. One
+   * text is far less to keep than many.
+   */
+  readonly own: ReadonlyMap<ChainId, string>;
+  /** Its rules in chains that it shares with others. Their order holds among themselves. */
+  readonly shared: ReadonlyMap<ChainId, readonly string[]>;
+  /** How many rules its own chains have. */
+  readonly ownCount: number;
+}
+
+export const NO_RULES: GroupRules = { own: new Map(), shared: new Map(), ownCount: 0 };
+
+/** Collects the rules of one group. */
+export class GroupBuilder {
+  readonly #own = new Map<ChainId, string[]>();
+  readonly #shared = new Map<ChainId, string[]>();
+
+  /** A chain of its own; there even where no rule is added. */
+  chain(chain: ChainId): string[] {
+    return listAt(this.#own, chain);
+  }
+
+  hasChain(chain: ChainId): boolean {
+    return this.#own.has(chain);
+  }
+
+  /** Without rules, the chain is there all the same. */
+  share(chain: ChainId, ...rules: readonly string[]): void {
+    listAt(this.#shared, chain).push(...rules);
+  }
+
+  build(): GroupRules {
+    if (this.#own.size === 0 && this.#shared.size === 0) return NO_RULES;
+    const own = new Map<ChainId, string>();
+    let ownCount = 0;
+    for (const [chain, rules] of this.#own) {
+      own.set(chain, chainText(chain, rules));
+      ownCount += rules.length;
+    }
+    return { own, shared: this.#shared, ownCount };
+  }
+}
+
+/** The rules of a chain as `iptables-save` prints them. */
+export function chainText(chain: ChainId, rules: readonly string[]): string {
+  const name = nameOf(chain);
+  return rules.map((rule) => `-A ${name} ${rule}`).join("\n");
+}
+
+function listAt(lists: Map<ChainId, string[]>, chain: ChainId): string[] {
+  const list = lists.get(chain);
+  if (list !== undefined) return list;
+  const empty: string[] = [];
+  lists.set(chain, empty);
+  return empty;
+}

@@ -1,0 +1,128 @@
+import { chainText } from "./group-rules.ts";
+import {
+  type ChainId,
+  chainId,
+  FIREWALL,
+  FORWARD,
+  HEALTH_PORTS,
+  isOwnedChain,
+  KUBELET_FIREWALL,
+  nameOf,
+  POSTROUTING,
+  REFUSED_EXTERNAL,
+  REFUSED_SERVICES,
+  SERVICES,
+  tableOf,
+} from "./owned-chains.ts";
+import type { SavedChains } from "./parse-save.ts";
+import type { RestoreScript } from "./restore-script.ts";
+import { bareRule, renderRule } from "./rule.ts";
+
+const NEW = ["-m conntrack --ctstate NEW"];
+
+const firewall = jump(FIREWALL, "kubernetes load balancer firewall", NEW);
+const services = jump(REFUSED_SERVICES, "kubernetes service portals", NEW);
+const external = jump(REFUSED_EXTERNAL, "kubernetes externally-visible service portals", NEW);
+const portals = jump(SERVICES, "kubernetes service portals");
+
+/** Where packets come into our chains, in this order. */
+const JUMPS: ReadonlyMap<ChainId, readonly string[]> = new Map<ChainId, readonly string[]>([
+  [
+    "filter INPUT",
+    [firewall, jump(HEALTH_PORTS, "kubernetes health check service ports"), external],
+  ],
+  ["filter FORWARD", [firewall, jump(FORWARD, "kubernetes forwarding rules"), services, external]],
+  // Unlike kube-proxy's: this node's own calls of an external address are refused, too.
+  ["filter OUTPUT", [firewall, services, external]],
+  ["nat PREROUTING", [portals]],
+  ["nat OUTPUT", [portals]],
+  ["nat POSTROUTING", [jump(POSTROUTING, "kubernetes postrouting rules")]],
+]);
+
+function jump(to: ChainId, comment: string, matches: readonly string[] = []): string {
+  return renderRule({ comment, matches, target: nameOf(to) });
+}
+
+/** Puts the jumps in front where any is missing or out of order; others' rules stay as they are. */
+export function compareJumps(actual: SavedChains, script: RestoreScript): void {
+  for (const [hook, wanted] of JUMPS) {
+    const ours = jumpsIn(hook, actual, isOwnedChain);
+    const isRight =
+      ours.length === wanted.length &&
+      ours.every((rule, index) => bareRule(rule) === bareRule(wanted[index] ?? ""));
+    if (isRight) continue;
+    for (const rule of ours) script.remove(hook, rule);
+    script.insert(hook, wanted);
+  }
+}
+
+/** Takes all jumps from others' chains into such chains away, also those of other versions. */
+export function removeJumps(
+  actual: SavedChains,
+  isGoing: (chain: ChainId) => boolean,
+  script: RestoreScript,
+): void {
+  for (const chain of actual.keys()) {
+    if (isGoing(chain)) continue;
+    for (const rule of jumpsIn(chain, actual, isGoing)) script.remove(chain, rule);
+  }
+}
+
+/** The rules of a chain that lead into such a chain. */
+function jumpsIn(
+  chain: ChainId,
+  actual: SavedChains,
+  isMeant: (chain: ChainId) => boolean,
+): readonly string[] {
+  return (actual.get(chain) ?? []).filter((rule) => {
+    const target = /(?:^| )-[jg] (\S+)/.exec(rule)?.[1];
+    return target !== undefined && isMeant(chainId(tableOf(chain), target));
+  });
+}
+
+/** Tells our rule from kubelet's, which says the same. */
+const OUR_COMMENT = "portolan: block incoming localnet connections";
+const LOOPBACK = "127.0.0.0/8";
+const GUARD = renderRule({
+  notSource: LOOPBACK,
+  destination: LOOPBACK,
+  comment: OUR_COMMENT,
+  matches: ["-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT"],
+  target: "DROP",
+});
+const GUARDED_HOOKS: readonly ChainId[] = ["filter INPUT", "filter OUTPUT"];
+const GUARD_JUMP = renderRule({ target: nameOf(KUBELET_FIREWALL) });
+
+/**
+ * With route_localnet, neighbours could call loopback addresses of this node: a rule of ours beside
+ * kubelet's in its chain forbids it.
+ */
+export function compareGuard(actual: SavedChains, isNeeded: boolean, script: RestoreScript): void {
+  const rules = actual.get(KUBELET_FIREWALL);
+  const ours = (rules ?? []).filter((rule) => rule.includes(OUR_COMMENT));
+  if (!isNeeded) {
+    if (ours.length > 0) removeGuard(actual, script);
+    return;
+  }
+  if (rules === undefined) script.write(KUBELET_FIREWALL, chainText(KUBELET_FIREWALL, [GUARD]));
+  else if (ours.length === 0) script.append(KUBELET_FIREWALL, GUARD);
+  for (const hook of GUARDED_HOOKS) {
+    if (guardJumps(hook, actual).length === 0) script.insert(hook, [GUARD_JUMP]);
+  }
+}
+
+/** Takes our rule away; the chain and the jumps to it only where nobody else has a rule in it. */
+export function removeGuard(actual: SavedChains, script: RestoreScript): void {
+  const rules = actual.get(KUBELET_FIREWALL) ?? [];
+  const ours = rules.filter((rule) => rule.includes(OUR_COMMENT));
+  for (const rule of ours) script.remove(KUBELET_FIREWALL, rule);
+  if (ours.length === 0 || ours.length < rules.length) return;
+  for (const hook of GUARDED_HOOKS) {
+    for (const rule of guardJumps(hook, actual)) script.remove(hook, rule);
+  }
+  script.deleteEmptied(KUBELET_FIREWALL);
+}
+
+function guardJumps(hook: ChainId, actual: SavedChains): readonly string[] {
+  return (actual.get(hook) ?? []).filter((rule) => bareRule(rule) === GUARD_JUMP);
+}

@@ -1,0 +1,115 @@
+/** The tables that hold chains of ours. */
+export type TableName = "filter" | "nat" | "mangle";
+
+/** A later table may rely on what an earlier one was told: refusals stand before what they refuse goes. */
+export const TABLES: readonly TableName[] = ["mangle", "filter", "nat"];
+
+/** `nat KUBE-SERVICES`: a chain of a table. */
+export type ChainId = `${TableName} ${string}`;
+
+/** Chains whose rules many services share. */
+export const SERVICES: ChainId = "nat KUBE-SERVICES";
+export const NODE_PORTS: ChainId = "nat KUBE-NODEPORTS";
+/** Listeners on one address, and those on every address of the node. */
+export const LISTENERS: ChainId = "nat KUBE-LISTENERS";
+export const LISTENERS_ANY: ChainId = "nat KUBE-LISTENERS-ANY";
+export const REFUSED_SERVICES: ChainId = "filter KUBE-SERVICES";
+export const REFUSED_EXTERNAL: ChainId = "filter KUBE-EXTERNAL-SERVICES";
+export const HEALTH_PORTS: ChainId = "filter KUBE-NODEPORTS";
+export const FIREWALL: ChainId = "filter KUBE-PROXY-FIREWALL";
+export const CLUSTER_IPS: ChainId = "filter KUBE-CLUSTER-IPS";
+
+/** Chains whose rules no service has a part in. */
+export const MARK_MASQ: ChainId = "nat KUBE-MARK-MASQ";
+export const NOT_LOCAL: ChainId = "nat KUBE-MARK-NOT-LOCAL";
+export const POSTROUTING: ChainId = "nat KUBE-POSTROUTING";
+export const FORWARD: ChainId = "filter KUBE-FORWARD";
+/** Empty: who flushes a table takes it away, which is how that is noticed. */
+export const CANARIES: readonly ChainId[] = [
+  "mangle KUBE-PROXY-CANARY",
+  "filter KUBE-PROXY-CANARY",
+  "nat KUBE-PROXY-CANARY",
+];
+
+/**
+ * Kubelet's chain: ours is one rule in it. It is never flushed, and goes only when nothing else is in
+ * it.
+ */
+export const KUBELET_FIREWALL: ChainId = "filter KUBE-FIREWALL";
+
+/** Chains that are there as long as any service has a rule in them. */
+const SHARED_PREFIXES: readonly ChainId[] = ["filter KUBE-CIP-"];
+
+/** Those of services, listeners and endpoints. The last one is of older kube-proxies. */
+const OWN_PREFIXES: readonly ChainId[] = [
+  "nat KUBE-SVC-",
+  "nat KUBE-SVL-",
+  "nat KUBE-EXT-",
+  "nat KUBE-FW-",
+  "nat KUBE-SEP-",
+  "nat KUBE-XLB-",
+];
+
+export const SHARED_CHAINS: readonly ChainId[] = [
+  SERVICES,
+  NODE_PORTS,
+  LISTENERS,
+  LISTENERS_ANY,
+  REFUSED_SERVICES,
+  REFUSED_EXTERNAL,
+  HEALTH_PORTS,
+  FIREWALL,
+  CLUSTER_IPS,
+];
+
+const FIXED: ReadonlySet<string> = new Set<ChainId>([
+  ...SHARED_CHAINS,
+  MARK_MASQ,
+  NOT_LOCAL,
+  POSTROUTING,
+  FORWARD,
+  ...CANARIES,
+]);
+
+/**
+ * Whether a chain is ours, to fill and to remove: the one list of them. Kubelet's (KUBE-MARK-DROP,
+ * KUBE-KUBELET-CANARY, KUBE-FIREWALL) are not.
+ */
+export function isOwnedChain(chain: ChainId): boolean {
+  if (FIXED.has(chain)) return true;
+  return [...OWN_PREFIXES, ...SHARED_PREFIXES].some((prefix) => chain.startsWith(prefix));
+}
+
+/** What kube-proxy has beside ours in its mode IPVS. */
+const KUBE_PROXY_CHAINS: ReadonlySet<string> = new Set<ChainId>([
+  "nat KUBE-LOAD-BALANCER",
+  "nat KUBE-NODE-PORT",
+  "filter KUBE-NODE-PORT",
+  "filter KUBE-SOURCE-RANGES-FIREWALL",
+  "filter KUBE-IPVS-FILTER",
+  "filter KUBE-IPVS-OUT-FILTER",
+]);
+
+/** Whether a chain is one that a kube-proxy may have left. */
+export function isKubeProxyChain(chain: ChainId): boolean {
+  return isOwnedChain(chain) || KUBE_PROXY_CHAINS.has(chain);
+}
+
+/** Whether it goes with the last rule in it. */
+export function isPassingChain(chain: ChainId): boolean {
+  return SHARED_PREFIXES.some((prefix) => chain.startsWith(prefix));
+}
+
+export function tableOf(chain: ChainId): TableName {
+  if (chain.startsWith("nat ")) return "nat";
+  return chain.startsWith("filter ") ? "filter" : "mangle";
+}
+
+/** `KUBE-SERVICES`. */
+export function nameOf(chain: ChainId): string {
+  return chain.slice(chain.indexOf(" ") + 1);
+}
+
+export function chainId(table: TableName, name: string): ChainId {
+  return `${table} ${name}`;
+}

@@ -1,0 +1,143 @@
+import type { Protocol } from "../../../core/model/common.ts";
+import type { Access } from "../../../core/model/security-group.ts";
+import type { GroupBuilder } from "./group-rules.ts";
+import { type ChainId, chainId, FIREWALL, REFUSED_EXTERNAL } from "./owned-chains.ts";
+import type { PlanContext } from "./plan-context.ts";
+import { comment, externalChain, type PortPlan } from "./plan-port-chains.ts";
+import { FROM_THIS_NODE, type RuleFields, refusalTarget, renderRule } from "./rule.ts";
+
+/** Who is let in: the first network that holds the source decides, then `otherwise`. */
+export interface AccessList {
+  readonly entries: readonly AccessEntry[];
+  readonly otherwise: Access;
+}
+
+interface AccessEntry {
+  /** Where the client comes from. */
+  readonly network: string;
+  readonly access: Access;
+  /** Only for calls to this network; undefined: for all. */
+  readonly destination?: string;
+}
+
+/** An address and port that clients outside call. */
+export interface Entrance {
+  /** As networks. */
+  readonly destinations: readonly string[];
+  readonly protocol: Protocol;
+  readonly port: number;
+  /** The shared chain that leads to it. */
+  readonly chain: ChainId;
+  /** What leads to `chain` looked at the destinations already. */
+  readonly isNodePort?: true;
+  /** Undefined: everyone. */
+  readonly access: AccessList | undefined;
+  /** The chain that asks `access`. */
+  readonly firewallChain: string;
+  /** Where it leads; undefined where the service or its port do not exist: calls are rejected. */
+  readonly plan: PortPlan | undefined;
+  /** For people: `default/web:main external IP`. */
+  readonly what: string;
+}
+
+/** The rules that let calls in, and those that refuse what was not led on. */
+export function planEntrance(
+  entrance: Entrance,
+  context: PlanContext,
+  builder: GroupBuilder,
+): void {
+  const { access, plan } = entrance;
+  const external = plan && externalChain(plan);
+  const asked = access !== undefined && external !== undefined;
+  if (asked) planAccess(access, external, entrance, context, builder);
+  const target = asked ? entrance.firewallChain : external;
+  if (target !== undefined) {
+    for (const call of entrance.isNodePort ? [callTo(entrance)] : callsTo(entrance)) {
+      const rule = renderRule({ ...call, ...comment(context, entrance.what), target });
+      builder.share(entrance.chain, rule);
+    }
+  }
+  for (const call of callsTo(entrance)) {
+    if (access !== undefined) builder.share(FIREWALL, ...denials(access, call, entrance, context));
+    const refused = refusals(call, entrance, context);
+    if (refused.length > 0) builder.share(REFUSED_EXTERNAL, ...refused);
+  }
+}
+
+type Call = Pick<RuleFields, "destination" | "protocol" | "port">;
+
+function callTo({ protocol, port }: Entrance): Call {
+  return { protocol, port };
+}
+
+function callsTo(entrance: Entrance): readonly Call[] {
+  return entrance.destinations.map((destination) => ({ destination, ...callTo(entrance) }));
+}
+
+/** Whom the list lets in goes on; who comes back from it is dropped in the filter table. */
+function planAccess(
+  { entries, otherwise }: AccessList,
+  external: string,
+  { firewallChain, what }: Entrance,
+  context: PlanContext,
+  builder: GroupBuilder,
+): void {
+  const commented = comment(context, what);
+  const rules = builder.chain(chainId("nat", firewallChain));
+  for (const { network: source, access, ...to } of entries) {
+    const target = access === "allow" ? external : "RETURN";
+    rules.push(renderRule({ source, ...to, ...commented, target }));
+  }
+  if (otherwise === "allow") rules.push(renderRule({ ...commented, target: external }));
+}
+
+/**
+ * Who is let in to endpoints has gone on to them: whoever still comes here is dropped. Only where calls
+ * may be rejected do those that are let in have to be told from the others again.
+ */
+function denials(
+  { entries, otherwise }: AccessList,
+  call: Call,
+  { plan, what }: Entrance,
+  context: PlanContext,
+): readonly string[] {
+  const commented = comment(context, `${what} is not for everyone`);
+  const drop = renderRule({ ...call, ...commented, target: "DROP" });
+  if (!mayReject(plan)) return [drop];
+  const rules = entries
+    .filter(({ destination = call.destination }) => destination === call.destination)
+    .map(({ network: source, access }) =>
+      renderRule({ source, ...call, ...commented, target: access === "allow" ? "RETURN" : "DROP" }),
+    );
+  return otherwise === "deny" ? [...rules, drop] : rules;
+}
+
+function mayReject(plan: PortPlan | undefined): boolean {
+  if (plan === undefined) return true;
+  return plan.outcomes.cluster.kind === "reject" || plan.outcomes.local.kind === "reject";
+}
+
+/** For what was let in and has no endpoint. */
+function refusals(call: Call, { plan, what }: Entrance, context: PlanContext): readonly string[] {
+  const refuse = (kind: "reject" | "drop", who: Partial<RuleFields> = {}): string =>
+    renderRule({
+      ...who,
+      ...call,
+      ...comment(context, `${what} ${REASONS[kind]}`),
+      target: refusalTarget(kind, context.family),
+    });
+  if (plan === undefined) return [refuse("reject")];
+  const cluster = plan.outcomes.cluster.kind;
+  const isLocal = plan.service.externalTrafficPolicy === "Local";
+  const others = isLocal ? plan.outcomes.local.kind : cluster;
+  if (others === "targets") return cluster === "targets" ? [] : [refuse(cluster)];
+  if (cluster === "targets" || cluster === others) return [refuse(others)];
+  const insiders: readonly Partial<RuleFields>[] = [
+    ...(context.localMatches?.local ?? []),
+    { matches: [FROM_THIS_NODE] },
+  ];
+  return [...insiders.map((who) => refuse(cluster, who)), refuse(others)];
+}
+
+/** What people know from kube-proxy. */
+export const REASONS = { reject: "has no endpoints", drop: "has no local endpoints" } as const;

@@ -1,0 +1,190 @@
+import { deepEqual } from "../../../core/model/equal.ts";
+import { chainText, type GroupRules, NO_RULES } from "./group-rules.ts";
+import { type ChainId, CLUSTER_IPS, isOwnedChain, isPassingChain } from "./owned-chains.ts";
+import type { SavedChains } from "./parse-save.ts";
+import { RestoreScript } from "./restore-script.ts";
+import { bareRule, bareText } from "./rule.ts";
+import { SharedChain } from "./shared-chain.ts";
+
+/** The group whose rules stand behind those of all others in shared chains. */
+export const BASE = "";
+
+/** Above this share of its rules, a shared chain is written anew rather than edited. */
+const REWRITE_SHARE = 0.1;
+const MIN_EDITS_TO_REWRITE = 200;
+
+/**
+ * The rules that one family should have, by group, and what was last told to the kernel of them. The
+ * cost of a change follows the groups that changed. Whoever could not execute a script does not know
+ * what the kernel has: `compare` begins anew.
+ */
+export class Ruleset {
+  readonly #groups = new Map<string, GroupRules>();
+  readonly #shared = new Map<ChainId, SharedChain>();
+  #ownCount = 0;
+
+  /** What the kernel was last told, or was to be told, to have. */
+  groups(): ReadonlyMap<string, GroupRules> {
+    return new Map(this.#groups);
+  }
+
+  /** How many rules there are. */
+  get ruleCount(): number {
+    let count = this.#ownCount;
+    for (const chain of this.#shared.values()) count += chain.size;
+    return count;
+  }
+
+  /** What has to be executed for these groups; one without rules goes. The base is not among them. */
+  change(changes: ReadonlyMap<string, GroupRules>): RestoreScript {
+    const script = new RestoreScript();
+    const touched = new Map<ChainId, { before: readonly string[]; after: readonly string[] }[]>();
+    for (const [key, after] of changes) {
+      const before = this.#groups.get(key) ?? NO_RULES;
+      if (after.own.size === 0 && after.shared.size === 0) this.#groups.delete(key);
+      else this.#groups.set(key, after);
+      this.#ownCount += after.ownCount - before.ownCount;
+      changeOwn(before, after, script);
+      for (const chain of new Set([...before.shared.keys(), ...after.shared.keys()])) {
+        const rules = {
+          before: before.shared.get(chain) ?? [],
+          after: after.shared.get(chain) ?? [],
+        };
+        if (deepEqual(rules.before, rules.after)) continue;
+        touched.set(chain, [...(touched.get(chain) ?? []), rules]);
+      }
+    }
+    for (const [chain, rules] of touched) this.#changeShared(chain, rules, script);
+    return script;
+  }
+
+  /** What has to be executed so that the kernel, which holds `actual`, has just these groups. */
+  compare(actual: SavedChains, desired: ReadonlyMap<string, GroupRules>): RestoreScript {
+    this.#groups.clear();
+    this.#shared.clear();
+    this.#ownCount = 0;
+    for (const [key, group] of desired) {
+      this.#groups.set(key, group);
+      this.#ownCount += group.ownCount;
+    }
+    const script = new RestoreScript();
+    const wanted = new Set<ChainId>();
+    for (const { own } of desired.values()) {
+      for (const [chain, text] of own) {
+        wanted.add(chain);
+        const there = actual.get(chain);
+        const isSame = there !== undefined && bareText(chainText(chain, there)) === bareText(text);
+        if (!isSame) script.write(chain, text);
+      }
+    }
+    for (const [chain, groups] of sharedRules(desired)) {
+      wanted.add(chain);
+      this.#compareShared(chain, groups, actual.get(chain), script);
+    }
+    for (const chain of actual.keys()) {
+      if (isOwnedChain(chain) && !wanted.has(chain)) script.deleteChain(chain);
+    }
+    return script;
+  }
+
+  #changeShared(
+    id: ChainId,
+    changes: readonly { before: readonly string[]; after: readonly string[] }[],
+    script: RestoreScript,
+  ): void {
+    const chain = this.#shared.get(id) ?? new SharedChain();
+    const isNew = chain.size === 0 && isPassingChain(id);
+    this.#shared.set(id, chain);
+    const { removed, inserted } = chain.edit(changes);
+    if (chain.size === 0 && isPassingChain(id)) {
+      this.#shared.delete(id);
+      if (!isNew) script.deleteChain(id);
+      return;
+    }
+    const edits = removed.length + inserted.reduce((sum, rules) => sum + rules.length, 0);
+    const isLarge = edits > MIN_EDITS_TO_REWRITE && edits > chain.size * REWRITE_SHARE;
+    if (isNew || isLarge) {
+      script.write(id, chainText(id, this.#rulesIn(id)));
+      return;
+    }
+    for (const rule of removed) script.remove(id, rule);
+    for (const rules of inserted) script.insert(id, rules);
+  }
+
+  #rulesIn(chain: ChainId): readonly string[] {
+    return orderedRules(sharedRules(this.#groups).get(chain) ?? []);
+  }
+
+  #compareShared(
+    id: ChainId,
+    groups: readonly SharedRules[],
+    actual: readonly string[] | undefined,
+    script: RestoreScript,
+  ): void {
+    const chain = new SharedChain();
+    this.#shared.set(id, chain);
+    const same = actual !== undefined && hasGroups(actual, groups, id !== CLUSTER_IPS);
+    const texts = same ? new Map(actual.map((text) => [bareRule(text), text])) : undefined;
+    for (const { rules } of groups) {
+      for (const rule of rules) chain.hold(rule, texts?.get(bareRule(rule)));
+    }
+    if (!same) script.write(id, chainText(id, orderedRules(groups)));
+  }
+}
+
+interface SharedRules {
+  readonly group: string;
+  readonly rules: readonly string[];
+}
+
+/** For each shared chain, the rules of the groups. */
+function sharedRules(
+  groups: ReadonlyMap<string, GroupRules>,
+): ReadonlyMap<ChainId, readonly SharedRules[]> {
+  const chains = new Map<ChainId, SharedRules[]>();
+  for (const [group, { shared }] of groups) {
+    for (const [chain, rules] of shared) {
+      const list = chains.get(chain) ?? [];
+      chains.set(chain, list);
+      list.push({ group, rules });
+    }
+  }
+  return chains;
+}
+
+/** Each rule once; those of the base last. */
+function orderedRules(groups: readonly SharedRules[]): readonly string[] {
+  const isBase = ({ group }: SharedRules) => group === BASE;
+  const ordered = [...groups.filter((one) => !isBase(one)), ...groups.filter(isBase)];
+  return [...new Set(ordered.flatMap(({ rules }) => rules))];
+}
+
+function changeOwn(before: GroupRules, after: GroupRules, script: RestoreScript): void {
+  for (const [chain, text] of after.own) {
+    if (before.own.get(chain) !== text) script.write(chain, text);
+  }
+  for (const chain of before.own.keys()) if (!after.own.has(chain)) script.deleteChain(chain);
+}
+
+/** Whether a chain holds just the rules of these groups: each in its order, those of the base last. */
+function hasGroups(
+  actual: readonly string[],
+  groups: readonly SharedRules[],
+  isOrdered: boolean,
+): boolean {
+  const wanted = orderedRules(groups);
+  if (actual.length !== wanted.length) return false;
+  const positions = new Map(actual.map((rule, index) => [bareRule(rule), index]));
+  if (positions.size !== actual.length) return false;
+  for (const { rules } of groups) {
+    let last = -1;
+    for (const rule of rules) {
+      const at = positions.get(bareRule(rule));
+      if (at === undefined || (isOrdered && at < last)) return false;
+      last = at;
+    }
+  }
+  const tail = groups.find(({ group }) => group === BASE)?.rules ?? [];
+  const last = actual.slice(actual.length - tail.length);
+  return last.every((rule, index) => bareRule(rule) === bareRule(tail[index] ?? ""));
+}

@@ -1,0 +1,43 @@
+import { FAMILIES } from "../../core/model/address.ts";
+import { PROTOCOLS } from "../../core/model/common.ts";
+import type { BackendDefinition } from "../backend.ts";
+import { NFTABLES_OPTIONS, NFTABLES_SETS } from "./options.ts";
+
+export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
+  name: "nftables",
+  summary: "maps in the Linux kernel; needs root and nft",
+  options: NFTABLES_OPTIONS,
+  capabilities: {
+    addressTypes: ["cluster-ip", "external-ip", "load-balancer-ip", "node-port", "listen-address"],
+    protocols: PROTOCOLS,
+    families: FAMILIES,
+    affinity: "with-timeout",
+    sourceRanges: true,
+    internalLocal: true,
+    externalLocal: true,
+    weights: true,
+    methods: ["random", "round-robin", "weighted-round-robin", "source-hash"],
+    requestHints: false,
+    keepsSource: true,
+  },
+  sets: NFTABLES_SETS,
+  probe: async (machine) => {
+    const { probeNftables } = await import("./probe.ts");
+    const { createNft } = await import("../../platform/linux/nft/nft.ts");
+    const { systemExec } = await import("../../platform/linux/exec.ts");
+    const { systemSysctl } = await import("../../platform/linux/sysctl.ts");
+    const { release } = await import("node:os");
+    const nft = createNft(systemExec);
+    return probeNftables(machine, { nft, sysctl: systemSysctl, kernel: release() });
+  },
+  preview: async (options, { nodeName }, ops) => {
+    const { previewNftables } = await import("./preview.ts");
+    return previewNftables(options, nodeName, ops);
+  },
+  explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
+  create: async (options, context) => {
+    const { createNftablesBackend } = await import("./nftables-backend.ts");
+    const { openWorld } = await import("./world.ts");
+    return createNftablesBackend(options, context, openWorld());
+  },
+};

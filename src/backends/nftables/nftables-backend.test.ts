@@ -1,0 +1,257 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { requires } from "../../../test/support/requires.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { ModelObject } from "../../core/model/object.ts";
+import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+import { execChecked, systemExec } from "../../platform/linux/exec.ts";
+import { takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
+import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
+import { openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import type { Backend } from "../backend.ts";
+import { createNftablesBackend } from "./nftables-backend.ts";
+import { endpoint, Feed, NODE, NODE_NAME, optionsOf, service } from "./samples.fixture.ts";
+import type { NftablesWorld } from "./world.ts";
+
+const NO_CONNTRACK: ConntrackReconciler = {
+  reconcile: async () => ({ looked: 0, removed: 0 }),
+  close: () => undefined,
+};
+
+/** A backend in a network namespace of its own, with what it said. */
+class Rig {
+  readonly namespace = NetworkNamespace.create();
+  readonly warnings: string[] = [];
+  readonly sysctls: string[] = [];
+  #onWarning: () => void = () => undefined;
+  #backend: Backend | undefined;
+  #feed: Feed | undefined;
+
+  constructor() {
+    onTestFinished(async () => {
+      await this.stop();
+      this.namespace.close();
+    });
+  }
+
+  /** @param change of what the kernel does */
+  start(flags: Readonly<Record<string, unknown>> = {}, change: Partial<Nft> = {}): Backend {
+    const nft = createNft({
+      run: (...call) => this.namespace.run(() => systemExec.run(...call)),
+    });
+    const world: NftablesWorld = {
+      nft: { ...nft, ...change },
+      generation: this.namespace.run(openNftGeneration),
+      sysctl: {
+        read: async () => undefined,
+        ensure: async (name, value) => this.sysctls.push(`${name}=${value}`) > 0,
+      },
+      takeLock: () => this.namespace.run(() => takeInstanceLock("nftables")),
+      createConntrack: () => NO_CONNTRACK,
+      nowMs: () => performance.now(),
+    };
+    const context = { nodeName: NODE_NAME, log: this.#log(), stdout: process.stderr };
+    const backend = createNftablesBackend(optionsOf(flags), context, world);
+    this.#backend = backend;
+    this.#feed = new Feed(backend.sink);
+    return backend;
+  }
+
+  async apply(...objects: readonly ModelObject[]): Promise<void> {
+    await this.#feed?.apply(NODE, ...objects);
+  }
+
+  async stop(): Promise<void> {
+    await this.#backend?.close();
+    this.#backend = undefined;
+  }
+
+  async run(...args: readonly string[]): Promise<string> {
+    const { stdout } = await this.namespace.run(() => execChecked(systemExec, "nft", args));
+    return stdout;
+  }
+
+  /** All that the kernel holds for IPv4, in an order of its own. */
+  async listing(): Promise<readonly string[]> {
+    const text = await this.run("list", "table", "ip", "portolan");
+    return text
+      .split(/[\n,]/)
+      .map((line) => line.trim())
+      .sort();
+  }
+
+  async generation(): Promise<number> {
+    const generation = this.namespace.run(openNftGeneration);
+    try {
+      return await generation.read();
+    } finally {
+      generation.close();
+    }
+  }
+
+  /** Waits until the backend warned of something. */
+  warned(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onWarning = resolve;
+      if (this.warnings.length > 0) resolve();
+    });
+  }
+
+  #log(): Log {
+    const tell = (_fields: object, message: string): void => {
+      this.warnings.push(message);
+      this.#onWarning();
+    };
+    return { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
+  }
+}
+
+const STICKY = service({ affinitySeconds: 600, externalIPs: ["203.0.113.1"] });
+
+describe("in the kernel", requires("linux", "root", "nft"), () => {
+  test("a restart with the same state changes nothing, whatever happened before", async () => {
+    const rig = new Rig();
+    rig.start();
+    const other = service({ name: "other", clusterIPs: ["10.96.0.2", "fd00:96::2"] });
+    const others = [1, 2, 3, 4].map((n) =>
+      endpoint(n, { name: `o-${n}`, group: "other", addresses: [`10.1.1.${n}`, `fd00:1::${n}`] }),
+    );
+    await rig.apply(STICKY, endpoint(1), endpoint(2), endpoint(3), other, ...others);
+    await rig.apply(STICKY, endpoint(2), endpoint(3), other, ...others.slice(1));
+    await rig.apply(STICKY, endpoint(2), endpoint(3), other, ...others.slice(1), endpoint(9));
+    const state = [STICKY, endpoint(2), endpoint(3), endpoint(9), other, ...others.slice(1)];
+    await rig.stop();
+    const before = await rig.generation();
+    rig.start();
+    await rig.apply(...state);
+    expect(await rig.generation()).toBe(before);
+    await rig.apply(...state, endpoint(10));
+    expect(await rig.generation()).toBe(before + 1);
+  });
+
+  test("a restart with another state takes one transaction", async () => {
+    const rig = new Rig();
+    rig.start();
+    await rig.apply(STICKY, endpoint(1));
+    await rig.stop();
+    const before = await rig.generation();
+    rig.start();
+    await rig.apply(service(), endpoint(2));
+    expect(await rig.generation()).toBe(before + 1);
+    const listing = await (await rig.listing()).join("\n");
+    expect(listing).toContain("10.1.0.2 . 8080");
+    expect(listing).not.toContain("203.0.113.1");
+  });
+
+  test.each([
+    ["an element is deleted", "delete element ip portolan services { 10.96.0.1 . tcp . 80 }"],
+    ["an element is added", "add element ip portolan cluster-ips { 10.9.9.9 }"],
+    ["a rule is added", "add rule ip portolan dispatch accept"],
+    ["rules are deleted", "flush chain ip portolan postrouting"],
+    ["a chain is added", "add chain ip portolan mine"],
+    ["a table is deleted", "delete table ip portolan"],
+  ])("what others did is undone and told: %s", async (_name, command) => {
+    const rig = new Rig();
+    rig.start({ syncPeriod: "20ms" });
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    const before = await rig.listing();
+    await rig.run(command);
+    await rig.warned();
+    // The next sync waits for the repair.
+    await rig.apply(service(), endpoint(1), endpoint(2), service({ name: "b", clusterIPs: [] }));
+    expect(await rig.listing()).toEqual(before);
+    expect(rig.warnings[0]).toContain("others changed the rules, which is undone");
+  });
+
+  test("a change that the kernel does not expect becomes one full transaction", async () => {
+    const rig = new Rig();
+    rig.start();
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    await rig.run("delete element ip portolan endpoints { 10.96.0.1 . tcp . 80 . 0:2 }");
+    const before = await rig.generation();
+    await rig.apply(service(), endpoint(1));
+    expect(await rig.generation()).toBe(before + 1);
+    await rig.stop();
+    rig.start();
+    await rig.apply(service(), endpoint(1));
+    expect(await rig.generation()).toBe(before + 1);
+  });
+
+  test("a table that can not be mended is made anew", async () => {
+    const rig = new Rig();
+    await rig.run("add table ip portolan");
+    await rig.run("add set ip portolan services { type ipv4_addr ; }");
+    rig.start();
+    await rig.apply(service(), endpoint(1));
+    expect((await rig.listing()).join("\n")).toContain("10.96.0.1 . tcp . 80");
+  });
+
+  test("what the kernel remembers of clients outlives repairs", async () => {
+    const rig = new Rig();
+    rig.start({ syncPeriod: "20ms" });
+    await rig.apply(STICKY, endpoint(1));
+    await rig.run(
+      "add element ip portolan remembered { 192.0.2.9 . 10.96.0.1 . tcp . 80 timeout 1h : 0:5 }",
+    );
+    await rig.run("flush chain ip portolan dispatch");
+    await rig.warned();
+    await rig.apply(STICKY, endpoint(1), endpoint(2));
+    expect(await rig.run("list", "map", "ip", "portolan", "remembered")).toContain("192.0.2.9");
+  });
+
+  test("a transaction that failed is repeated with what changed meanwhile", async () => {
+    const rig = new Rig();
+    let failures = 1;
+    const real = createNft({ run: (...call) => rig.namespace.run(() => systemExec.run(...call)) });
+    rig.start(
+      {},
+      {
+        run: async (script) => {
+          if (failures-- > 0) throw new CoreError("ERR_NOT_POSSIBLE_HERE", "no");
+          return real.run(script);
+        },
+      },
+    );
+    await expect(rig.apply(service(), endpoint(1))).rejects.toThrow();
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    expect((await rig.listing()).join("\n")).toContain("10.1.0.2 . 8080");
+    expect((await rig.listing()).join("\n")).toContain("10.1.0.1 . 8080");
+  });
+
+  test("a second instance is refused with the pid of the first", () => {
+    const rig = new Rig();
+    rig.start();
+    expect(() => rig.start()).toThrow(`by pid ${process.pid}`);
+  });
+
+  test("clean-up removes everything and nothing else, and may be repeated", async () => {
+    const rig = new Rig();
+    await rig.run("add table ip other");
+    const backend = rig.start();
+    await rig.apply(service(), endpoint(1));
+    await backend.cleanup();
+    await backend.cleanup();
+    expect(await rig.run("list", "tables")).toBe("table ip other\n");
+  });
+
+  test("services on loopback need route_localnet, which is told", async () => {
+    const rig = new Rig();
+    rig.start({ nodeportAddresses: "localhost" });
+    await rig.apply(service());
+    expect(rig.sysctls).toEqual(["net.ipv4.conf.all.route_localnet=1"]);
+  });
+
+  test("tells how it is, and counts", async () => {
+    const rig = new Rig();
+    const backend = rig.start();
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    expect(backend.status()).toEqual({
+      summary: "1 addresses, 2 slots, 11 chains",
+      notHonoured: [],
+    });
+    const metrics = new Map(backend.metrics?.().map(({ name, samples }) => [name, samples]));
+    expect(metrics.get("nftables_transactions_total")?.[0]?.value).toBe(1);
+    expect(metrics.get("nftables_change_to_kernel_seconds")?.at(-1)?.value).toBe(1);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { ClaimedItems } from "./claimed-items.ts";
+
+const items = () => new ClaimedItems<string>((a, b) => a === b);
+
+test("is there while anybody claims it", () => {
+  const some = items();
+  some.claim("a", "1");
+  some.claim("a", "1");
+  expect(some.changes()).toEqual({ removed: [], set: [["a", "1"]] });
+  some.commit();
+  some.release("a");
+  expect(some.changes()).toEqual({ removed: [], set: [] });
+  some.release("a");
+  expect(some.changes()).toEqual({ removed: ["a"], set: [] });
+});
+
+test("tells the same again until it is committed", () => {
+  const some = items();
+  some.claim("a", "1");
+  expect(some.changes()).toEqual(some.changes());
+  some.commit();
+  expect(some.changes()).toEqual({ removed: [], set: [] });
+});
+
+test("what goes and comes back with another value is a change", () => {
+  const some = items();
+  some.claim("a", "1");
+  some.commit();
+  some.release("a");
+  some.claim("a", "2");
+  expect(some.changes()).toEqual({ removed: [], set: [["a", "2"]] });
+});

@@ -1,0 +1,85 @@
+/** How what should be there differs from what is there. */
+export interface ItemChanges<V> {
+  readonly removed: readonly string[];
+  /** New ones, and those whose value is another. */
+  readonly set: readonly (readonly [string, V])[];
+}
+
+interface Claimed<V> {
+  readonly value: V;
+  readonly count: number;
+}
+
+/**
+ * Things that several need, each there once while anybody claims it. What is there changes only by
+ * `commit`: after a transaction that failed, `changes` tells the same again.
+ */
+export class ClaimedItems<V> {
+  readonly #equal: (a: V, b: V) => boolean;
+  readonly #claimed = new Map<string, Claimed<V>>();
+  readonly #applied = new Map<string, V>();
+  readonly #touched = new Set<string>();
+
+  constructor(equal: (a: V, b: V) => boolean) {
+    this.#equal = equal;
+  }
+
+  get size(): number {
+    return this.#claimed.size;
+  }
+
+  /** The last one who claims says what it is. */
+  claim(key: string, value: V): void {
+    const count = (this.#claimed.get(key)?.count ?? 0) + 1;
+    this.#claimed.set(key, { value, count });
+    this.#touched.add(key);
+  }
+
+  release(key: string): void {
+    const claimed = this.#claimed.get(key);
+    if (claimed === undefined) return;
+    if (claimed.count === 1) this.#claimed.delete(key);
+    else this.#claimed.set(key, { ...claimed, count: claimed.count - 1 });
+    this.#touched.add(key);
+  }
+
+  /** Says that these are there, claimed or not. */
+  markApplied(items: Iterable<readonly [string, V]>): void {
+    for (const [key, value] of items) {
+      this.#applied.set(key, value);
+      this.#touched.add(key);
+    }
+  }
+
+  *all(): Generator<readonly [string, V]> {
+    for (const [key, { value }] of this.#claimed) yield [key, value];
+  }
+
+  has(key: string): boolean {
+    return this.#claimed.has(key);
+  }
+
+  changes(): ItemChanges<V> {
+    const removed: string[] = [];
+    const set: [string, V][] = [];
+    for (const key of this.#touched) {
+      const before = this.#applied.get(key);
+      const now = this.#claimed.get(key)?.value;
+      if (now === undefined) {
+        if (before !== undefined) removed.push(key);
+      } else if (before === undefined || !this.#equal(before, now)) {
+        set.push([key, now]);
+      }
+    }
+    return { removed, set };
+  }
+
+  commit(): void {
+    for (const key of this.#touched) {
+      const claimed = this.#claimed.get(key);
+      if (claimed === undefined) this.#applied.delete(key);
+      else this.#applied.set(key, claimed.value);
+    }
+    this.#touched.clear();
+  }
+}

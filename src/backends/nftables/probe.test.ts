@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../../core/errors.ts";
+import type { Nft } from "../../platform/linux/nft/nft.ts";
+import { type ProbeWorld, probeNftables } from "./probe.ts";
+
+const ROOT = { os: "linux", isRoot: true } as const;
+
+const NFT: Nft = {
+  run: async () => undefined,
+  check: async () => undefined,
+  list: async () => undefined,
+  version: async () => "1.0.6",
+};
+
+function world(more: Partial<Nft> = {}, kernel = "6.1.0-18-amd64"): ProbeWorld {
+  const sysctl = { read: async () => "1", ensure: async () => false };
+  return { nft: { ...NFT, ...more }, sysctl, kernel };
+}
+
+const fails = (message: string) => async () => {
+  throw new CoreError("ERR_PROGRAM_FAILED", message);
+};
+
+test("finds nothing missing where all is there", async () => {
+  expect(await probeNftables(ROOT, world())).toEqual([]);
+});
+
+test.each([
+  ["another system", { os: "darwin", isRoot: true } as const, world(), "this is darwin"],
+  ["no nft", ROOT, world({ version: fails("gone") }), "there is no program nft"],
+  ["an old nft", ROOT, world({ version: async () => "0.9.8" }), "nft 0.9.8 is too old"],
+  ["an old kernel", ROOT, world({}, "5.4.0-42"), "kernel 5.4.0-42 is too old"],
+  ["no root", { os: "linux", isRoot: false } as const, world(), "only root"],
+  [
+    "no permission",
+    ROOT,
+    world({ check: fails("nft: Operation not permitted") }),
+    "changing the kernel's rules is not permitted",
+  ],
+  ["a kernel without modules", ROOT, world({ check: fails("Not supported") }), "Not supported"],
+])("tells the remedy where there is %s", async (_name, machine, given, what) => {
+  const [finding, ...others] = await probeNftables(machine, given);
+  expect(others).toEqual([]);
+  expect(finding?.severity).toBe("missing");
+  expect(finding?.what).toContain(what);
+  expect(finding?.remedy).not.toBe("");
+});
+
+test("a machine that does not forward works with a warning", async () => {
+  const sysctl = {
+    read: async (name: string) => (name === "net.ipv4.ip_forward" ? "0" : "1"),
+    ensure: async () => false,
+  };
+  const findings = await probeNftables(ROOT, { ...world(), sysctl });
+  expect(findings).toMatchObject([
+    { severity: "degraded", remedy: "sysctl -w net.ipv4.ip_forward=1" },
+  ]);
+});

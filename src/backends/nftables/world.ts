@@ -1,0 +1,38 @@
+import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
+import { systemExec } from "../../platform/linux/exec.ts";
+import { type InstanceLock, takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
+import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+
+/** What the backend takes from the kernel of its network namespace; tests give their own. */
+export interface NftablesWorld {
+  readonly nft: Nft;
+  readonly generation: NftGeneration;
+  readonly sysctl: Sysctl;
+  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance holds it */
+  takeLock(): InstanceLock;
+  createConntrack(answersNodePorts: (ip: string) => boolean): ConntrackReconciler;
+  nowMs(): number;
+}
+
+/** The address types whose tracked flows follow the rules of this backend. */
+const TRACKED = new Set(["cluster-ip", "external-ip", "load-balancer-ip", "node-port"] as const);
+
+export function openWorld(): NftablesWorld {
+  return {
+    nft: createNft(systemExec),
+    generation: openNftGeneration(),
+    sysctl: systemSysctl,
+    takeLock: () => takeInstanceLock("nftables"),
+    createConntrack: (answersNodePorts) =>
+      createConntrackReconciler({
+        table: openConntrackTable(),
+        addressTypes: TRACKED,
+        answersNodePorts,
+      }),
+    nowMs: () => performance.now(),
+  };
+}

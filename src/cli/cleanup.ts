@@ -1,0 +1,109 @@
+import { loadBackend } from "../backends/registry.ts";
+import { CoreError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import { flagLayer, resolveOptions } from "../core/options/resolve-options.ts";
+import { AVAILABLE_BACKENDS, refuseBackend } from "../daemon/backend-words.ts";
+import { readThisMachine } from "../daemon/this-machine.ts";
+import type { CliContext, CommandInput, CommandSpec } from "./command-spec.ts";
+import { EXIT_OK } from "./exit-codes.ts";
+import { resolveFlags } from "./flags.ts";
+
+const CLEANUP_OPTIONS = {
+  to: {
+    kind: "list",
+    placeholder: "BACKEND",
+    suggestions: AVAILABLE_BACKENDS,
+    help: "the backend whose traces are removed; may be repeated",
+  },
+  kubeProxy: { kind: "boolean", help: "remove what a kube-proxy left: its chains and tables" },
+  takeOver: { kind: "boolean", help: "also while a kube-proxy runs" },
+} as const;
+
+export const CLEANUP: CommandSpec = {
+  name: "cleanup",
+  summary: "remove everything that a backend, or kube-proxy, left on this machine",
+  description:
+    "Succeeds where nothing is left. Refused while an instance of the backend runs; what others made stays.",
+  arguments: [],
+  optionGroups: [{ title: "What to remove", specs: CLEANUP_OPTIONS }],
+  examples: [
+    { help: "chains and rules of iptables", command: "cleanup --to iptables" },
+    { help: "what kube-proxy left, after it was stopped", command: "cleanup --kube-proxy" },
+  ],
+  run: cleanup,
+};
+
+async function cleanup(input: CommandInput): Promise<number> {
+  const { to, kubeProxy, takeOver } = resolveFlags(CLEANUP_OPTIONS, input);
+  if (to.length === 0 && !kubeProxy) {
+    throw new CoreError("ERR_USAGE", "missing; expected --to BACKEND or --kube-proxy");
+  }
+  const { stdout } = input.context;
+  for (const name of to) {
+    await cleanBackend(name, { takeOver }, input.context);
+    stdout.write(`${name}: nothing is left\n`);
+  }
+  if (kubeProxy) {
+    await cleanKubeProxy(takeOver);
+    stdout.write("kube-proxy: no chain and no table is left\n");
+  }
+  return EXIT_OK;
+}
+
+async function cleanBackend(
+  name: string,
+  flags: Readonly<Record<string, unknown>>,
+  context: CliContext,
+): Promise<void> {
+  const definition = await loadBackend(name);
+  if (definition === undefined) refuseBackend(name, "--to");
+  const findings = await definition.probe(readThisMachine());
+  const missing = findings.filter(({ severity }) => severity === "missing");
+  if (missing.length > 0) {
+    const lines = missing.map(({ what, remedy }) => `  ${what}: ${remedy}`);
+    throw new CoreError(
+      "ERR_NOT_POSSIBLE_HERE",
+      [`the backend "${name}" does not work here:`, ...lines].join("\n"),
+    );
+  }
+  const known = Object.entries(flags).filter(([flag]) => flag in definition.options);
+  const { values } = resolveOptions(definition.options, [flagLayer(Object.fromEntries(known))]);
+  if (values === undefined) {
+    throw new CoreError(
+      "ERR_USAGE",
+      `--to: "${name}" can not be opened without options of its own`,
+    );
+  }
+  const backend = await definition.create(values, {
+    nodeName: context.hostName,
+    log: logTo(context),
+    stdout: context.stdout,
+  });
+  try {
+    await backend.cleanup();
+  } finally {
+    await backend.close();
+  }
+}
+
+async function cleanKubeProxy(takeOver: boolean): Promise<void> {
+  const { findKubeProxy, refuseKubeProxy } = await import(
+    "../backends/iptables/kube-proxy-presence.ts"
+  );
+  const { removeKubeProxy } = await import("../backends/iptables/remove-kube-proxy.ts");
+  const { systemExec } = await import("../platform/linux/exec.ts");
+  const { takeInstanceLock } = await import("../platform/linux/instance-lock.ts");
+  if (!takeOver) await refuseKubeProxy(findKubeProxy);
+  // The chains are also ours: not while an instance of ours uses them.
+  const lock = takeInstanceLock("iptables");
+  try {
+    await removeKubeProxy(systemExec);
+  } finally {
+    lock.release();
+  }
+}
+
+function logTo({ stderr }: CliContext): Log {
+  const write = (_: object, message: string): void => void stderr.write(`${message}\n`);
+  return { debug: () => undefined, info: () => undefined, warn: write, error: write };
+}

@@ -1,0 +1,42 @@
+import type { BackendDefinition, Finding, Machine } from "../backends/backend.ts";
+import { loadBackend } from "../backends/registry.ts";
+import { CoreError } from "../core/errors.ts";
+
+/** What `--to auto` comes to. */
+export interface BackendChoice {
+  readonly definition: BackendDefinition;
+  /** In words: what was chosen, and why what would be better was not. */
+  readonly reasons: readonly string[];
+}
+
+/** Those that carry all traffic of services, the best first. */
+const CANDIDATES: readonly string[] = ["nftables", "iptables", "userspace"];
+
+/**
+ * The best backend that works on this machine.
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE with the remedies
+ */
+export async function chooseBackend(
+  machine: Machine,
+  load: (name: string) => Promise<BackendDefinition | undefined> = loadBackend,
+): Promise<BackendChoice> {
+  const passedOver: string[] = [];
+  for (const name of CANDIDATES) {
+    const definition = await load(name);
+    if (definition === undefined) continue;
+    const missing = (await definition.probe(machine)).filter(isMissing);
+    if (missing.length > 0) {
+      passedOver.push(...missing.map(({ what, remedy }) => `not ${name}: ${what}: ${remedy}`));
+      continue;
+    }
+    return { definition, reasons: [`${name}: ${definition.summary}`, ...passedOver] };
+  }
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    ["no backend works here:", ...passedOver.map((line) => `  ${line}`)].join("\n"),
+  );
+}
+
+function isMissing({ severity }: Finding): boolean {
+  return severity === "missing";
+}

@@ -1,0 +1,127 @@
+import type { InnerPlane, ListeningSockets } from "../backends/backend.ts";
+import type { StatusBoard } from "../core/status/status-board.ts";
+import type { Closers } from "./closers.ts";
+import type { InstanceConfig } from "./config.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
+import { createHandlers } from "./instance-handlers.ts";
+import type { Door, Presence, TakenOver } from "./presence.ts";
+
+export interface SuccessionContext {
+  readonly deps: InstanceDeps;
+  readonly board: StatusBoard;
+  readonly closers: Closers;
+}
+
+/** Whether the instance takes the place of one that runs. */
+export function takesOver({ backends }: InstanceConfig): boolean {
+  return backends.some(({ definition, options }) => definition.takesOver?.(options) === true);
+}
+
+/**
+ * Which process serves: takes the listening sockets of the one before, where that is asked for, and
+ * gives its own to the one after. Both serve at the same time for a moment, so that nobody who calls
+ * is refused; each knows from the other when it has begun.
+ */
+export class Succession {
+  /** Settles when another process has taken this one's place. */
+  readonly replaced: Promise<void>;
+  readonly #config: InstanceConfig;
+  readonly #context: SuccessionContext;
+  readonly #presence: Presence | undefined;
+  readonly #planes = new Map<string, InnerPlane>();
+  #taken: TakenOver | undefined;
+  #offer: (Door & { readonly path: string }) | undefined;
+  #tellReplaced: () => void = () => undefined;
+
+  /** @throws CoreError ERR_INSTANCE where there is nobody to take over from, or the folder is another's */
+  static async begin(config: InstanceConfig, context: SuccessionContext): Promise<Succession> {
+    const succession = new Succession(config, context);
+    await succession.#begin();
+    return succession;
+  }
+
+  private constructor(config: InstanceConfig, context: SuccessionContext) {
+    this.#config = config;
+    this.#context = context;
+    this.#presence = context.deps.createPresence?.(config);
+    this.replaced = new Promise((resolve) => {
+      this.#tellReplaced = resolve;
+    });
+  }
+
+  /** The sockets that the process before had for that backend. */
+  inheritedBy(backend: string): ListeningSockets {
+    const prefix = prefixOf(backend);
+    const entries = [...(this.#taken?.sockets ?? [])].filter(([id]) => id.startsWith(prefix));
+    return new Map(entries.map(([id, descriptors]) => [id.slice(prefix.length), descriptors]));
+  }
+
+  addPlane(backend: string, plane: InnerPlane): void {
+    this.#planes.set(backend, plane);
+  }
+
+  /** All backends are there. Without a data plane of its own nobody needs to find it, unless that is wanted. */
+  async announce(): Promise<void> {
+    const isWanted = this.#presence?.isWanted ?? false;
+    if (this.#taken === undefined && !isWanted && this.#planes.size > 0) await this.#open(false);
+  }
+
+  /** The first state is applied: from here on this process is the one that serves. */
+  async complete(): Promise<void> {
+    if (this.#taken === undefined) return;
+    this.#taken.confirm();
+    this.#taken = undefined;
+    await this.#open(true);
+  }
+
+  async #begin(): Promise<void> {
+    const { closers } = this.#context;
+    closers.add("the offer of sockets", async () => this.#offer?.close());
+    if (takesOver(this.#config)) {
+      this.#taken = await this.#presence?.takeOver();
+      closers.add("the take-over", async () => this.#taken?.abandon());
+    } else if (this.#presence?.isWanted === true) {
+      // Refused here and now where it is another's.
+      await this.#open(false);
+    }
+  }
+
+  async #open(replaces: boolean): Promise<void> {
+    const handlers = createHandlers({
+      config: this.#config,
+      version: this.#context.deps.version,
+      board: this.#context.board,
+      planes: this.#planes,
+      offer: () => this.#offerSockets(),
+    });
+    const door = await this.#presence?.open(handlers, { replaces });
+    if (door !== undefined) this.#context.closers.add("the instance socket", () => door.close());
+  }
+
+  /** @returns where they are handed out */
+  async #offerSockets(): Promise<string | undefined> {
+    this.#offer ??= await this.#presence?.offer({
+      sockets: () => this.#sockets(),
+      onTaken: () => void this.#giveWay(),
+    });
+    return this.#offer?.path;
+  }
+
+  #sockets(): ListeningSockets {
+    const sockets = [...this.#planes].flatMap(([backend, plane]) =>
+      [...plane.sockets()].map(
+        ([id, descriptors]) => [`${prefixOf(backend)}${id}`, descriptors] as const,
+      ),
+    );
+    return new Map(sockets);
+  }
+
+  async #giveWay(): Promise<void> {
+    await Promise.all([...this.#planes.values()].map((plane) => plane.release()));
+    this.#tellReplaced();
+  }
+}
+
+function prefixOf(backend: string): string {
+  return `${backend} `;
+}

@@ -1,0 +1,135 @@
+import { spawn } from "node:child_process";
+import { CoreError, type ErrorCode } from "../../core/errors.ts";
+
+export interface ExecOptions {
+  /** What the program reads from its standard input; nothing by default. */
+  readonly stdin?: string;
+  /** It is killed after that. Default: `DEFAULT_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+  /** More than that of either output is an error. Default: `DEFAULT_MAX_OUTPUT_BYTES`. */
+  readonly maxOutputBytes?: number;
+  /** In place of the environment of this process, plus `LC_ALL=C`: messages are read by programs. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a program that ran to its end left. */
+export interface ExecResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs programs; a fake one is passed in tests. */
+export interface Exec {
+  /**
+   * Runs one and waits for its end. No shell is involved: each argument arrives as it is. An exit code
+   * other than 0 is a result, not an error.
+   * @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no such program, ERR_PROGRAM_FAILED where it
+   *   was killed, took too long or printed too much
+   */
+  run(program: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** So many lines of what a program complained about stand in an error. */
+const MAX_ERROR_LINES = 4;
+const MAX_ERROR_LINE_LENGTH = 300;
+
+export const systemExec: Exec = { run: runProgram };
+
+/** As `exec.run`, but an exit code other than 0 is an error. @throws CoreError ERR_PROGRAM_FAILED */
+export async function execChecked(
+  exec: Exec,
+  program: string,
+  args: readonly string[],
+  options: ExecOptions = {},
+): Promise<ExecResult> {
+  const result = await exec.run(program, args, options);
+  if (result.exitCode === 0) return result;
+  throw failedProgram(program, args, result);
+}
+
+/** What a program that ended badly is reported as: the command and the first lines of its complaint. */
+export function failedProgram(
+  program: string,
+  args: readonly string[],
+  { exitCode, stderr }: ExecResult,
+): CoreError {
+  const complaint = firstLines(stderr);
+  const said = complaint === "" ? "" : `: ${complaint}`;
+  return fail("ERR_PROGRAM_FAILED", program, args, `ended with exit code ${exitCode}${said}`);
+}
+
+function runProgram(
+  program: string,
+  args: readonly string[],
+  options: ExecOptions = {},
+): Promise<ExecResult> {
+  const { stdin = "", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, env = process.env } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: "pipe", env: { ...env, LC_ALL: "C" } });
+    let problem: CoreError | undefined;
+    const kill = (what: string) => {
+      problem ??= fail("ERR_PROGRAM_FAILED", program, args, what);
+      child.kill("SIGKILL");
+    };
+    const timer = setTimeout(() => kill(`took longer than ${timeoutMs} ms`), timeoutMs);
+    const tooMuch = () => kill(`printed more than ${maxOutputBytes} bytes`);
+    const stdout = collect(child.stdout, maxOutputBytes, tooMuch);
+    const stderr = collect(child.stderr, maxOutputBytes, tooMuch);
+    child.on("error", (cause) => {
+      clearTimeout(timer);
+      reject(problem ?? notStarted(program, args, cause));
+    });
+    child.on("close", (exitCode, signal) => {
+      clearTimeout(timer);
+      if (problem !== undefined) return reject(problem);
+      if (exitCode !== null) return resolve({ exitCode, stdout: stdout(), stderr: stderr() });
+      reject(fail("ERR_PROGRAM_FAILED", program, args, `was ended by ${signal}`));
+    });
+    // A program may end without having read it all; its exit code tells why.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(stdin);
+  });
+}
+
+function collect(
+  stream: NodeJS.ReadableStream,
+  maxBytes: number,
+  tooMuch: () => void,
+): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) tooMuch();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks).toString("utf8");
+}
+
+function notStarted(program: string, args: readonly string[], cause: Error): CoreError {
+  const isMissing = "code" in cause && cause.code === "ENOENT";
+  return isMissing
+    ? fail("ERR_NOT_POSSIBLE_HERE", program, args, "there is no such program; install it", cause)
+    : fail("ERR_PROGRAM_FAILED", program, args, `could not be started: ${cause.message}`, cause);
+}
+
+function fail(
+  code: ErrorCode,
+  program: string,
+  args: readonly string[],
+  what: string,
+  cause?: Error,
+): CoreError {
+  const options = cause === undefined ? undefined : { cause };
+  return new CoreError(code, `${[program, ...args].join(" ")}: ${what}`, options);
+}
+
+function firstLines(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const shown = lines.slice(0, MAX_ERROR_LINES).map((line) => line.slice(0, MAX_ERROR_LINE_LENGTH));
+  return shown.join("; ");
+}

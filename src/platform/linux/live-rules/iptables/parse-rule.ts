@@ -1,0 +1,89 @@
+import type { RuleVerdict, Step } from "../ruleset.ts";
+import { KNOWN_EXTENSIONS, MATCHES } from "./parse-match.ts";
+import { parseTarget } from "./parse-target.ts";
+import { splitWords } from "./split-words.ts";
+
+/** Says whether a word is a chain of the rule's table, and what it is called here. */
+export type ChainLookup = (name: string) => string | undefined;
+
+interface Option {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly isNegated: boolean;
+}
+
+/** The steps of what follows `-A CHAIN`. What is not known becomes a step that says so. */
+export function parseRule(text: string, chainOf: ChainLookup): readonly Step[] {
+  const options = splitOptions(splitWords(text));
+  const targetAt = options.findIndex(({ name }) => name === "-j" || name === "-g");
+  const matches = targetAt < 0 ? options : options.slice(0, targetAt);
+  const steps = [...matches.flatMap(matchStep), ...recentSteps(matches)];
+  const target = options[targetAt];
+  if (target !== undefined) {
+    steps.push(targetStep(target, options.slice(targetAt + 1), chainOf));
+  }
+  return steps;
+}
+
+/** `! -d 10.0.0.0/8` or `--seconds 10`: a name, what follows it, and whether it is meant the other way. */
+function splitOptions(words: readonly string[]): readonly Option[] {
+  const options: { name: string; values: string[]; isNegated: boolean }[] = [];
+  let isNegated = false;
+  for (const word of words) {
+    const last = options.at(-1);
+    // A comment may look like anything.
+    const isComment = last?.name === "--comment" && last.values.length === 0;
+    if (isComment || !/^[-!]/.test(word)) {
+      last?.values.push(word);
+    } else if (word === "!") {
+      isNegated = true;
+    } else {
+      options.push({ name: word, values: [], isNegated });
+      isNegated = false;
+    }
+  }
+  return options;
+}
+
+function matchStep({ name, values, isNegated }: Option): readonly Step[] {
+  const [value = ""] = values;
+  if (name === "-m") return KNOWN_EXTENSIONS.has(value) ? [] : [unknown(name, values)];
+  if (RECENT_OPTIONS.has(name)) return [];
+  return [MATCHES[name]?.(value, isNegated) ?? unknown(name, values)];
+}
+
+const RECENT_OPTIONS: ReadonlySet<string> = new Set([
+  "--set",
+  "--rcheck",
+  "--update",
+  "--seconds",
+  "--reap",
+  "--name",
+  "--mask",
+  "--rsource",
+]);
+
+/** The options of `recent` mean something only together. To be put on a list always succeeds. */
+function recentSteps(options: readonly Option[]): readonly Step[] {
+  const check = options.find(({ name }) => name === "--rcheck" || name === "--update");
+  const list = options.find(({ name }) => name === "--name")?.values[0];
+  if (check === undefined || list === undefined) return [];
+  if (check.isNegated) return [unknown("! recent", [list])];
+  const seconds = options.find(({ name }) => name === "--seconds")?.values[0];
+  return [{ kind: "recent", list, seconds: seconds === undefined ? undefined : Number(seconds) }];
+}
+
+function targetStep(target: Option, options: readonly Option[], chainOf: ChainLookup): Step {
+  const [name = ""] = target.values;
+  const chain = chainOf(name);
+  if (chain !== undefined) {
+    const verdict: RuleVerdict = { kind: target.name === "-g" ? "goto" : "jump", chain };
+    return { kind: "verdict", verdict };
+  }
+  const byName = new Map(options.map((option) => [option.name, option.values[0] ?? ""]));
+  return parseTarget(name, byName) ?? unknown(target.name, target.values);
+}
+
+function unknown(name: string, values: readonly string[]): Step {
+  return { kind: "unknown", text: [name, ...values].join(" ") };
+}

@@ -1,0 +1,100 @@
+import { familyOf } from "../../../core/model/address.ts";
+import type { Packet } from "../../../core/route/packet.ts";
+import type { Value } from "./pattern.ts";
+import type { PacketField, WordsField } from "./ruleset.ts";
+
+/** What is known of the machine that a packet is on. */
+export interface LiveFacts {
+  /** Whether the address is one of the machine's own. */
+  isLocalAddress(ip: string): boolean;
+  /** Where packets from, or to, an address pass; undefined where nobody knows. */
+  interfaceOf(ip: string): string | undefined;
+  /** Whether xt_recent has the address in a list; undefined where nobody knows. */
+  wasSeen(list: string, ip: string, seconds: number | undefined): boolean | undefined;
+}
+
+const LOOPBACK_INTERFACE = "lo";
+
+/** A packet on its way: rules read it and change it. */
+export class LivePacket {
+  readonly #facts: LiveFacts;
+  readonly protocol: string;
+  readonly src: string;
+  readonly srcPort: number | undefined;
+  readonly isFromNode: boolean;
+  dst: string;
+  dstPort: number;
+  mark = 0;
+  priority = 0;
+  isDestinationTranslated = false;
+  /** Whether rules decided about the destination, be it that it stays. */
+  isDestinationSettled = false;
+  isSourceTranslated = false;
+  isSourceSettled = false;
+  /** Whether it came in, or comes in again over loopback. */
+  hasComeIn = false;
+  isLeaving = false;
+
+  constructor(packet: Packet, facts: LiveFacts) {
+    this.#facts = facts;
+    this.protocol = packet.protocol.toLowerCase();
+    this.src = packet.src;
+    this.srcPort = packet.srcPort;
+    this.dst = packet.dst;
+    this.dstPort = packet.dstPort;
+    this.isFromNode = packet.from === "node";
+  }
+
+  get isForThisMachine(): boolean {
+    return this.#facts.isLocalAddress(this.dst);
+  }
+
+  /** Undefined where nobody knows. */
+  read(field: PacketField): Value | undefined {
+    switch (field) {
+      case "src":
+      case "dst":
+      case "srcPort":
+      case "dstPort":
+      case "protocol":
+      case "mark":
+      case "priority":
+        return this[field];
+      case "family":
+        return familyOf(this.dst);
+      case "srcType":
+        return this.#typeOf(this.src);
+      case "dstType":
+        return this.#typeOf(this.dst);
+      case "inInterface":
+        return this.#inInterface();
+      case "outInterface":
+        return this.#outInterface();
+    }
+  }
+
+  /** It is the first of its flow. */
+  readWords(field: WordsField): readonly string[] {
+    if (field === "ct-state") return ["new", ...(this.isDestinationTranslated ? ["dnat"] : [])];
+    return this.isDestinationTranslated ? ["dnat"] : [];
+  }
+
+  wasSeen(list: string, seconds: number | undefined): boolean | undefined {
+    return this.#facts.wasSeen(list, this.src, seconds);
+  }
+
+  #typeOf(ip: string): string {
+    return this.#facts.isLocalAddress(ip) ? "local" : "unicast";
+  }
+
+  /** Where a hook has no such interface, its name is empty. */
+  #inInterface(): string | undefined {
+    if (!this.hasComeIn) return "";
+    return this.isFromNode ? LOOPBACK_INTERFACE : this.#facts.interfaceOf(this.src);
+  }
+
+  #outInterface(): string | undefined {
+    if (!this.isLeaving) return "";
+    return this.isForThisMachine ? LOOPBACK_INTERFACE : this.#facts.interfaceOf(this.dst);
+  }
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { canonicalIp, isLoopback } from "../../../core/model/address.ts";
+import type { Packet } from "../../../core/route/packet.ts";
+import type { ConntrackTable } from "../conntrack/conntrack-table.ts";
+import type { Exec } from "../exec.ts";
+import type { LiveFacts } from "./live-packet.ts";
+import { asList, asObject } from "./nft/json.ts";
+
+const RECENT_FOLDER = "/proc/net/xt_recent";
+
+/** What is asked of the machine; tests give their own. */
+export interface LiveWorld {
+  readonly exec: Exec;
+  readonly openConntrack: () => ConntrackTable;
+  /** The addresses of all its interfaces. */
+  readonly ownAddresses: () => ReadonlySet<string>;
+}
+
+/** The addresses of all interfaces at this moment. */
+export function readOwnAddresses(): ReadonlySet<string> {
+  const entries = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return new Set(entries.flatMap(({ address }) => canonicalIp(address) ?? []));
+}
+
+/** What the machine is like at this moment, as far as this packet needs it. */
+export async function readLiveFacts(
+  packet: Packet,
+  { exec, ownAddresses }: Pick<LiveWorld, "exec" | "ownAddresses">,
+): Promise<LiveFacts> {
+  const own = ownAddresses();
+  const inInterface = packet.from === "node" ? undefined : await routeTo(exec, packet.src);
+  return {
+    isLocalAddress: (ip) => isLoopback(ip) || own.has(ip),
+    interfaceOf: (ip) => (ip === packet.src ? inInterface : undefined),
+    wasSeen: (list, ip) => isOnList(list, ip),
+  };
+}
+
+/** Packets come in where answers to them go out, unless routing is lopsided. */
+async function routeTo(exec: Exec, ip: string): Promise<string | undefined> {
+  const { exitCode, stdout } = await exec.run("ip", ["-j", "route", "get", ip]);
+  if (exitCode !== 0) return undefined;
+  const json: unknown = JSON.parse(stdout);
+  const { dev } = asObject(asList(json)[0]);
+  return typeof dev === "string" ? dev : undefined;
+}
+
+/** How long ago it was is told in a unit that differs between kernels: who is there may be too old. */
+function isOnList(list: string, ip: string): boolean | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(RECENT_FOLDER, list), "utf8");
+  } catch {
+    return false;
+  }
+  const addresses = [...text.matchAll(/^src=(\S+)/gm)].map(([, address]) => address ?? "");
+  return addresses.some((address) => canonicalIp(address) === ip) ? undefined : false;
+}

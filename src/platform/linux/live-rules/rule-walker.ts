@@ -1,0 +1,291 @@
+import { type Family, familyOf } from "../../../core/model/address.ts";
+import { hashValue } from "./hash-value.ts";
+import type { LivePacket } from "./live-packet.ts";
+import type { Choose } from "./paths.ts";
+import { matchesPattern, patternText, type Value, valueKey, valueText } from "./pattern.ts";
+import type {
+  ContainerRef,
+  Expression,
+  LiveChain,
+  LiveContainer,
+  LiveElement,
+  LiveRuleset,
+  RuleVerdict,
+  Step,
+} from "./ruleset.ts";
+
+/** What a packet met on its way, in order. */
+export interface TraceEntry {
+  readonly chain: string;
+  readonly rule: string;
+  /** Elements of sets and maps that were found: `services: 10.96.0.1 . tcp . 80 : goto random-3`. */
+  readonly elements: readonly string[];
+}
+
+/** How a chain ended. */
+export type ChainEnd = "accept" | "drop" | "reject" | "through";
+
+type StepEnd = "matched" | "not-matched" | RuleVerdict | "reject";
+
+/** What a redirect leads to; the address of an interface is as much this machine. */
+const LOOPBACK: Readonly<Record<Family, string>> = { v4: "127.0.0.1", v6: "::1" };
+
+/** Deeper than the kernel allows. */
+const MAX_DEPTH = 32;
+
+/** Leads one packet through chains, one way. */
+export class RuleWalker {
+  readonly #rules: LiveRuleset;
+  readonly #packet: LivePacket;
+  readonly #choose: Choose;
+  #elements: string[] = [];
+  readonly trace: TraceEntry[] = [];
+  /** What was met and not understood, or not known. */
+  readonly unknown: string[] = [];
+
+  constructor(rules: LiveRuleset, packet: LivePacket, choose: Choose) {
+    this.#rules = rules;
+    this.#packet = packet;
+    this.#choose = choose;
+  }
+
+  walk(chain: LiveChain): ChainEnd {
+    const end = this.#walk(chain, 0);
+    return end === "return" ? "through" : end;
+  }
+
+  #walk(chain: LiveChain, depth: number): ChainEnd | "return" {
+    if (depth > MAX_DEPTH) {
+      this.unknown.push(`${chain.id}: chains lead to chains more than ${MAX_DEPTH} times`);
+      return "through";
+    }
+    for (const rule of chain.rules) {
+      this.#elements = [];
+      const end = this.#rule(rule.steps, chain);
+      if (end === "not-matched") continue;
+      this.trace.push({ chain: chain.id, rule: rule.text, elements: this.#elements });
+      const result = this.#follow(end, chain, depth);
+      if (result !== "through") return result;
+    }
+    return "through";
+  }
+
+  #follow(end: StepEnd, chain: LiveChain, depth: number): ChainEnd | "return" {
+    if (end === "reject") return "reject";
+    if (end === "matched" || end === "not-matched") return "through";
+    switch (end.kind) {
+      case "accept":
+      case "drop":
+      case "return":
+        return end.kind;
+      case "continue":
+        return "through";
+      case "jump":
+      case "goto":
+        return this.#enter(end, chain, depth);
+    }
+  }
+
+  /** A return from what `goto` led to returns from here, too. */
+  #enter(
+    verdict: Extract<RuleVerdict, { chain: string }>,
+    from: LiveChain,
+    depth: number,
+  ): ChainEnd | "return" {
+    const target = this.#rules.chains.get(verdict.chain);
+    if (target === undefined) {
+      this.unknown.push(`${from.id}: there is no chain ${verdict.chain}`);
+      return "through";
+    }
+    const end = this.#walk(target, depth + 1);
+    if (end !== "through" && end !== "return") return end;
+    return verdict.kind === "goto" ? "return" : "through";
+  }
+
+  #rule(steps: readonly Step[], chain: LiveChain): StepEnd {
+    for (const step of steps) {
+      const end = this.#step(step, chain);
+      if (end !== "matched") return end;
+    }
+    return "matched";
+  }
+
+  #step(step: Step, chain: LiveChain): StepEnd {
+    const packet = this.#packet;
+    switch (step.kind) {
+      case "match":
+        return this.#match(step, chain);
+      case "has-any": {
+        const words = packet.readWords(step.field);
+        const isMatch = step.words.some((word) => words.includes(word));
+        return isMatch === step.isNegated ? "not-matched" : "matched";
+      }
+      case "chance": {
+        const { probability } = step;
+        return this.#choose([probability, 1 - probability]) === 0 ? "matched" : "not-matched";
+      }
+      case "recent": {
+        const wasSeen = packet.wasSeen(step.list, step.seconds);
+        if (wasSeen === undefined) return this.#doNotKnow(chain, `list ${step.list} of recent`);
+        return wasSeen ? "matched" : "not-matched";
+      }
+      case "assign": {
+        const value = this.#evaluate(step.value, chain);
+        if (value === undefined) return "not-matched";
+        packet[step.field] = Number(value);
+        return "matched";
+      }
+      case "verdict":
+        return step.verdict;
+      case "verdict-map":
+        return this.#lookUp(step.key, step.container, chain)?.verdict ?? "not-matched";
+      case "translate-destination":
+        return this.#translateDestination(step, chain);
+      case "translate-source":
+        packet.isSourceSettled = true;
+        packet.isSourceTranslated = true;
+        return { kind: "accept" };
+      case "reject":
+        return step.protocol === undefined || step.protocol === packet.protocol
+          ? "reject"
+          : "not-matched";
+      case "aside":
+        return "matched";
+      case "unknown":
+        return this.#doNotKnow(chain, step.text);
+    }
+  }
+
+  #match({ left, right, isNegated }: Extract<Step, { kind: "match" }>, chain: LiveChain): StepEnd {
+    if (right.kind === "container") {
+      const container = this.#container(right.container, chain);
+      const key = this.#evaluate(left, chain);
+      if (container === undefined || key === undefined) return "not-matched";
+      const isFound = this.#find(container, key, chain) !== undefined;
+      return isFound === isNegated ? "not-matched" : "matched";
+    }
+    const value = this.#evaluate(left, chain);
+    if (value === undefined) return "not-matched";
+    return matchesPattern(right.pattern, value) === isNegated ? "not-matched" : "matched";
+  }
+
+  #translateDestination(
+    step: Extract<Step, { kind: "translate-destination" }>,
+    chain: LiveChain,
+  ): StepEnd {
+    const packet = this.#packet;
+    const address = step.address && this.#evaluate(step.address, chain);
+    if (step.address !== undefined && address === undefined) return "not-matched";
+    const port = step.port && this.#evaluate(step.port, chain);
+    if (step.port !== undefined && port === undefined) return "not-matched";
+    const [ip, own] = typeof address === "object" ? address : [address];
+    packet.dst = ip === undefined ? LOOPBACK[familyOf(packet.dst)] : String(ip);
+    packet.dstPort = Number(own ?? port ?? packet.dstPort);
+    packet.isDestinationSettled = true;
+    packet.isDestinationTranslated = true;
+    return { kind: "accept" };
+  }
+
+  /** Undefined where nobody knows, or where a map has no such element: then the rule ends. */
+  #evaluate(expression: Expression, chain: LiveChain): Value | undefined {
+    switch (expression.kind) {
+      case "constant":
+        return expression.value;
+      case "field": {
+        if (!this.#hasField(expression)) return undefined;
+        const value = this.#packet.read(expression.field);
+        if (value === undefined) this.#doNotKnow(chain, expression.field);
+        return value;
+      }
+      case "tuple": {
+        const parts = expression.parts.map((part) => this.#evaluate(part, chain));
+        const known = parts.filter((part) => part !== undefined);
+        return known.length === parts.length ? known : undefined;
+      }
+      case "bits": {
+        const left = this.#evaluate(expression.left, chain);
+        const right = this.#evaluate(expression.right, chain);
+        if (left === undefined || right === undefined) return undefined;
+        return combine(Number(left), expression.operator, Number(right));
+      }
+      case "one-of": {
+        const { count, offset } = expression;
+        return offset + this.#choose(Array.from({ length: count }, () => 1 / count));
+      }
+      case "hash": {
+        const value = this.#evaluate(expression.of, chain);
+        if (value === undefined) return undefined;
+        const { modulus, seed, offset } = expression;
+        return hashValue(value, modulus, seed) + offset;
+      }
+      case "map":
+        return this.#lookUp(expression.key, expression.container, chain)?.value;
+      case "unknown":
+        this.#doNotKnow(chain, expression.text);
+        return undefined;
+    }
+  }
+
+  #hasField({ protocol, family }: Extract<Expression, { kind: "field" }>): boolean {
+    const packet = this.#packet;
+    const isOfProtocol = protocol === undefined || protocol === packet.protocol;
+    return isOfProtocol && (family === undefined || family === familyOf(packet.dst));
+  }
+
+  #lookUp(key: Expression, ref: ContainerRef, chain: LiveChain): LiveElement | undefined {
+    const container = this.#container(ref, chain);
+    const value = this.#evaluate(key, chain);
+    if (value === undefined || container === undefined) return undefined;
+    return this.#find(container, value, chain);
+  }
+
+  #container(ref: ContainerRef, chain: LiveChain): LiveContainer | undefined {
+    if (typeof ref !== "string") return ref;
+    const container = this.#rules.containers.get(ref);
+    if (container === undefined) this.#doNotKnow(chain, `${ref}, which does not exist`);
+    return container;
+  }
+
+  #find(container: LiveContainer, value: Value, chain: LiveChain): LiveElement | undefined {
+    const element = findElement(container, value);
+    if (element === undefined && !container.isComplete) {
+      this.#doNotKnow(chain, `elements of ${container.id}`);
+    }
+    if (element !== undefined) this.#elements.push(elementText(container, element));
+    return element;
+  }
+
+  #doNotKnow(chain: LiveChain, what: string): StepEnd {
+    this.unknown.push(`${chain.id}: ${what}`);
+    return "not-matched";
+  }
+}
+
+function combine(left: number, operator: "&" | "|" | "^", right: number): number {
+  switch (operator) {
+    case "&":
+      return (left & right) >>> 0;
+    case "|":
+      return (left | right) >>> 0;
+    case "^":
+      return (left ^ right) >>> 0;
+  }
+}
+
+function findElement(container: LiveContainer, value: Value): LiveElement | undefined {
+  const exact = container.exact.get(valueKey(value));
+  if (exact !== undefined) return exact;
+  const others = container.others.filter(({ pattern }) => pattern.kind !== "anything");
+  const found = others.find(({ pattern }) => matchesPattern(pattern, value));
+  return found ?? container.others.find(({ pattern }) => pattern.kind === "anything");
+}
+
+function elementText(container: LiveContainer, { pattern, value, verdict }: LiveElement): string {
+  const behind =
+    value !== undefined ? ` : ${valueText(value)}` : verdict ? ` : ${verdictText(verdict)}` : "";
+  return `${container.id}: ${patternText(pattern)}${behind}`;
+}
+
+function verdictText(verdict: RuleVerdict): string {
+  return "chain" in verdict ? `${verdict.kind} ${verdict.chain}` : verdict.kind;
+}

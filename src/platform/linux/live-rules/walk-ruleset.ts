@@ -1,0 +1,123 @@
+import { familyOf } from "../../../core/model/address.ts";
+import type { Packet } from "../../../core/route/packet.ts";
+import { type LiveFacts, LivePacket } from "./live-packet.ts";
+import { enumeratePaths } from "./paths.ts";
+import { RuleWalker, type TraceEntry } from "./rule-walker.ts";
+import type { HookName, LiveChain, LiveRuleset } from "./ruleset.ts";
+
+/** Where a packet comes to. */
+export type LiveEnd =
+  | {
+      readonly kind: "endpoint";
+      readonly address: string;
+      readonly port: number;
+      readonly masquerade: boolean;
+    }
+  | { readonly kind: "untouched" | "reject" | "drop" };
+
+/** One of the ways that a packet can go. */
+export interface LiveOutcome {
+  readonly end: LiveEnd;
+  readonly probability: number;
+  readonly trace: readonly TraceEntry[];
+  /** What was met and could not be judged; the end is a guess where there is anything. */
+  readonly unknown: readonly string[];
+}
+
+/** All ways that the first packet of a flow can go, as rules and machine are at this moment. */
+export function walkRuleset(
+  rules: LiveRuleset,
+  packet: Packet,
+  facts: LiveFacts,
+): readonly LiveOutcome[] {
+  const { paths, isComplete } = enumeratePaths((choose) => {
+    const live = new LivePacket(packet, facts);
+    const walker = new RuleWalker(rules, live, choose);
+    const end = new Journey(rules, live, walker).travel();
+    return { end, trace: walker.trace, unknown: walker.unknown };
+  });
+  const more = isComplete ? [] : [`more than ${paths.length} ways`];
+  return paths
+    .filter(({ probability }) => probability > 0)
+    .map(({ probability, result: { end, trace, unknown } }) => ({
+      end,
+      probability,
+      trace,
+      unknown: [...unknown, ...more],
+    }));
+}
+
+/** The hooks that a packet passes, in order. */
+class Journey {
+  readonly #rules: LiveRuleset;
+  readonly #packet: LivePacket;
+  readonly #walker: RuleWalker;
+
+  constructor(rules: LiveRuleset, packet: LivePacket, walker: RuleWalker) {
+    this.#rules = rules;
+    this.#packet = packet;
+    this.#walker = walker;
+  }
+
+  travel(): LiveEnd {
+    const stop = this.#packet.isFromNode ? this.#fromNode() : this.#fromElsewhere();
+    if (stop !== undefined) return { kind: stop };
+    const { isDestinationTranslated, dst, dstPort, isSourceTranslated } = this.#packet;
+    return isDestinationTranslated
+      ? { kind: "endpoint", address: dst, port: dstPort, masquerade: isSourceTranslated }
+      : { kind: "untouched" };
+  }
+
+  #fromElsewhere(): Stop {
+    const packet = this.#packet;
+    packet.hasComeIn = true;
+    const stop = this.#hook("prerouting");
+    if (stop !== undefined) return stop;
+    if (packet.isForThisMachine) return this.#hook("input");
+    packet.isLeaving = true;
+    return this.#hook("forward") ?? this.#hook("postrouting");
+  }
+
+  /** To an address of this machine it leaves by loopback, and comes in again. */
+  #fromNode(): Stop {
+    const packet = this.#packet;
+    packet.isLeaving = true;
+    const stop = this.#hook("output") ?? this.#hook("postrouting");
+    if (stop !== undefined || !packet.isForThisMachine) return stop;
+    packet.isLeaving = false;
+    packet.hasComeIn = true;
+    return this.#hook("prerouting") ?? this.#hook("input");
+  }
+
+  #hook(name: HookName): Stop {
+    for (const chain of this.#chainsAt(name)) {
+      if (chain.hook?.isNat === true && this.#isSettled(name)) continue;
+      const end = this.#walker.walk(chain);
+      if (end === "drop" || end === "reject") return end;
+      if (end === "through" && chain.hook?.policy === "drop") return "drop";
+    }
+    // What no rule translated stays as it is for good.
+    if (isDestinationHook(name)) this.#packet.isDestinationSettled = true;
+    else if (name !== "forward") this.#packet.isSourceSettled = true;
+    return undefined;
+  }
+
+  #isSettled(name: HookName): boolean {
+    const { isDestinationSettled, isSourceSettled } = this.#packet;
+    return isDestinationHook(name) ? isDestinationSettled : isSourceSettled;
+  }
+
+  #chainsAt(name: HookName): readonly LiveChain[] {
+    const family = familyOf(this.#packet.dst);
+    return [...this.#rules.chains.values()]
+      .filter(({ hook, families }) => hook?.name === name && families.includes(family))
+      .sort((a, b) => (a.hook?.priority ?? 0) - (b.hook?.priority ?? 0));
+  }
+}
+
+/** How a packet ended on its way; undefined where it goes on. */
+type Stop = "drop" | "reject" | undefined;
+
+function isDestinationHook(name: HookName): boolean {
+  return name === "prerouting" || name === "output";
+}

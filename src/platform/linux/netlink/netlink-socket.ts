@@ -1,0 +1,197 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { CoreError } from "../../../core/errors.ts";
+import type { NetlinkFailure } from "../../../wire/netlink/netlink-failure.ts";
+import { NetlinkWriter } from "../../../wire/netlink/netlink-writer.ts";
+import { type OnMessage, ReplyReader } from "../../../wire/netlink/reply-reader.ts";
+import { ERRNO, errnoName } from "../../errno.ts";
+import {
+  AF_NETLINK,
+  IOVEC_BYTES,
+  MSG_TRUNC,
+  MSGHDR_BYTES,
+  MSGHDR_IOV,
+  MSGHDR_IOVLEN,
+  NETLINK_CAP_ACK,
+  NETLINK_EXT_ACK,
+  SO_RCVBUF,
+  SO_RCVBUFFORCE,
+  SOCK_CLOEXEC,
+  SOCK_NONBLOCK,
+  SOCK_RAW,
+  SOL_NETLINK,
+  SOL_SOCKET,
+} from "../abi.ts";
+import { watchReadable } from "../binding.ts";
+import { close, write } from "../io-calls.ts";
+import { allocateNative, type NativeMemory, putPointer, putSize } from "../native-memory.ts";
+import { recvmsg, setsockopt, socket } from "../socket-calls.ts";
+import { checked } from "../system-error.ts";
+
+/** The kernel fills parts of a dump up to the size of the reader's buffer, and no further than this. */
+const RECEIVE_BYTES = 32_768;
+/** Room for the errors of a whole batch, which the kernel would drop where they do not fit. */
+const SOCKET_BUFFER_BYTES = 1_048_576;
+const INT_BYTES = 4;
+/** An exchange gives the thread back after that time. */
+const SLICE_MS = 2;
+/** The kernel answers at once; what takes longer does not come. */
+const ANSWER_TIMEOUT_MS = 5000;
+const MAX_SEQUENCE = 0xffff_0000;
+
+/** One datagram to the kernel: messages that are numbered one after the other. */
+export interface NetlinkRequest {
+  /** How many messages `write` writes. The last one is a dump or wants an acknowledgement. */
+  readonly count: number;
+  write(writer: NetlinkWriter, firstSequence: number): void;
+  /** For each message of the answer that is neither an error nor an end. */
+  onMessage?: OnMessage;
+}
+
+export interface NetlinkAnswer {
+  /** Requests that failed, with their place in the batch; empty where all went well. */
+  readonly failures: readonly (NetlinkFailure & { readonly index: number })[];
+  /** Whether a dump is not of one moment: to be repeated where that matters. */
+  readonly isInterrupted: boolean;
+  /** Whether answers were lost (ENOBUFS): what was asked may be asked again, in smaller parts. */
+  readonly isOverrun: boolean;
+}
+
+type Received = "some" | "nothing" | "overrun";
+
+/**
+ * A socket to one family of the kernel's netlink, in the network namespace of the thread that opens
+ * it. Exchanges run one at a time, on the thread of the caller, in short slices.
+ */
+export class NetlinkSocket {
+  readonly #descriptor: number;
+  readonly #inbox: NativeMemory = allocateNative(RECEIVE_BYTES);
+  readonly #header: NativeMemory = allocateNative(MSGHDR_BYTES + IOVEC_BYTES);
+  readonly #writer = new NetlinkWriter();
+  #outbox: NativeMemory = allocateNative(RECEIVE_BYTES);
+  #sequence = 1;
+  #isOpen = true;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @param protocol such as NETLINK_NETFILTER. @throws CoreError ERR_SYSTEM_CALL */
+  constructor(protocol: number) {
+    const type = SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    this.#descriptor = checked("socket", socket(AF_NETLINK, type, protocol), "netlink");
+    const { view, address } = this.#header;
+    putPointer(view, MSGHDR_IOV, address + MSGHDR_BYTES);
+    putSize(view, MSGHDR_IOVLEN, 1);
+    putPointer(view, MSGHDR_BYTES, this.#inbox.address);
+    putSize(view, MSGHDR_BYTES + 8, RECEIVE_BYTES);
+    this.#setOptions();
+  }
+
+  /** @throws CoreError ERR_SYSTEM_CALL where the socket fails; refused requests are in the answer. */
+  exchange(request: NetlinkRequest): Promise<NetlinkAnswer> {
+    const answer = this.#last.then(() => this.#exchange(request));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    close(this.#descriptor);
+  }
+
+  /** Old kernels lack some; then errors say less and buffers are smaller, nothing else. */
+  #setOptions(): void {
+    const value = allocateNative(INT_BYTES);
+    const set = (level: number, option: number, number: number): number => {
+      value.view.setInt32(0, number, true);
+      return setsockopt(this.#descriptor, level, option, value.address, INT_BYTES);
+    };
+    set(SOL_NETLINK, NETLINK_CAP_ACK, 1);
+    set(SOL_NETLINK, NETLINK_EXT_ACK, 1);
+    if (set(SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUFFER_BYTES) < 0) {
+      set(SOL_SOCKET, SO_RCVBUF, SOCKET_BUFFER_BYTES);
+    }
+  }
+
+  async #exchange({ count, write: fill, onMessage }: NetlinkRequest): Promise<NetlinkAnswer> {
+    if (!this.#isOpen) throw new CoreError("ERR_ABORTED", "the netlink socket is closed");
+    const first = this.#takeSequences(count);
+    this.#writer.clear();
+    fill(this.#writer, first);
+    this.#send(this.#writer.written());
+    const reader = new ReplyReader(first, first + count - 1, onMessage ?? (() => undefined));
+    let sliceEnd = performance.now() + SLICE_MS;
+    let received: Received = "some";
+    while (!reader.isDone && received !== "overrun") {
+      received = this.#receive(reader);
+      if (received === "nothing") await this.#readable();
+      else if (!reader.isDone && performance.now() > sliceEnd) {
+        await nextTurn();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+    }
+    return {
+      failures: reader.failures.map((failure) => ({ ...failure, index: failure.sequence - first })),
+      isInterrupted: reader.isInterrupted,
+      isOverrun: received === "overrun",
+    };
+  }
+
+  #takeSequences(count: number): number {
+    if (this.#sequence + count > MAX_SEQUENCE) this.#sequence = 1;
+    const first = this.#sequence;
+    this.#sequence += count;
+    return first;
+  }
+
+  #send(bytes: Uint8Array): void {
+    if (bytes.length > this.#outbox.bytes.length) this.#outbox = allocateNative(bytes.length);
+    this.#outbox.bytes.set(bytes);
+    const { address } = this.#outbox;
+    let result = write(this.#descriptor, address, bytes.length);
+    while (result === -ERRNO.EINTR) result = write(this.#descriptor, address, bytes.length);
+    checked("write", result, "netlink");
+  }
+
+  #receive(reader: ReplyReader): Received {
+    if (!this.#isOpen) throw new CoreError("ERR_ABORTED", "the netlink socket was closed");
+    const result = recvmsg(this.#descriptor, this.#header.address, MSG_TRUNC);
+    if (result === -ERRNO.EAGAIN) return "nothing";
+    if (result === -ERRNO.EINTR) return "some";
+    if (result === -ERRNO.ENOBUFS) return "overrun";
+    checked("recvmsg", result, "netlink");
+    if (result > RECEIVE_BYTES) {
+      throw new CoreError(
+        "ERR_SYSTEM_CALL",
+        `recvmsg of netlink: a message of ${result} bytes; expected at most ${RECEIVE_BYTES}`,
+      );
+    }
+    reader.feed(new DataView(this.#inbox.bytes.buffer, 0, result));
+    return "some";
+  }
+
+  #readable(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const watch = watchReadable(this.#descriptor, () => {
+        clearTimeout(timer);
+        watch.close();
+        resolve();
+      });
+      const timer = setTimeout(() => {
+        watch.close();
+        const message = `the kernel did not answer a netlink request within ${ANSWER_TIMEOUT_MS} ms`;
+        reject(new CoreError("ERR_SYSTEM_CALL", message));
+      }, ANSWER_TIMEOUT_MS);
+    });
+  }
+}
+
+/** A refused request as an error that names what was asked, the errno and the kernel's words. */
+export function requestError(what: string, failure: NetlinkFailure): CoreError {
+  const { errno, text, missingType } = failure;
+  const words = [
+    errnoName(errno),
+    ...(text === "" ? [] : [text]),
+    ...(missingType === undefined ? [] : [`attribute ${missingType} is missing`]),
+  ];
+  return new CoreError("ERR_SYSTEM_CALL", `${what} failed: ${words.join(", ")}`);
+}

@@ -1,0 +1,79 @@
+import { CoreError } from "../../../core/errors.ts";
+import { type Exec, failedProgram } from "../exec.ts";
+import { type NftListing, parseListing } from "./parse-listing.ts";
+import type { NftTable } from "./table-script.ts";
+
+/** The kernel's nftables, through the program `nft`. */
+export interface Nft {
+  /**
+   * Runs commands as one transaction: all of them take effect at one moment, or none.
+   * @throws CoreError ERR_PROGRAM_FAILED; see `isExists`, `isNotFound`
+   */
+  run(script: string): Promise<void>;
+  /** Lets the kernel look at a transaction without doing it. @throws CoreError ERR_PROGRAM_FAILED */
+  check(script: string): Promise<void>;
+  /** All of a table; undefined where it is not there. @throws CoreError ERR_PROGRAM_FAILED */
+  list(table: NftTable): Promise<NftListing | undefined>;
+  /** `1.0.6`. @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no nft */
+  version(): Promise<string>;
+}
+
+/** 50,000 services take seconds; what takes this long is stuck. */
+const TIMEOUT_MS = 120_000;
+const MAX_LISTING_BYTES = 1024 * 1024 * 1024;
+
+const SAYS_EXISTS = "File exists";
+const SAYS_NOT_FOUND = "No such file or directory";
+const SAYS_NO = "Error: ";
+const SAYS_DENIED = "Operation not permitted";
+
+export function createNft(exec: Exec): Nft {
+  const nft = (args: readonly string[], stdin = "") =>
+    exec.run("nft", args, { stdin, timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_LISTING_BYTES });
+  const runScript = async (args: readonly string[], script: string): Promise<void> => {
+    const result = await nft(args, script);
+    if (result.exitCode !== 0) throw failedProgram("nft", args, result);
+  };
+  return {
+    run: (script) => runScript(["-f", "-"], script),
+    check: (script) => runScript(["-c", "-f", "-"], script),
+    list: async ({ family, name }) => {
+      const args = ["list", "table", family, name];
+      const result = await nft(args);
+      if (result.exitCode === 0) return parseListing(result.stdout);
+      if (result.stderr.includes(SAYS_NOT_FOUND)) return undefined;
+      throw failedProgram("nft", args, result);
+    },
+    version: async () => {
+      const { stdout } = await nft(["--version"]);
+      return /v(\d+(?:\.\d+)*)/.exec(stdout)?.[1] ?? "0";
+    },
+  };
+}
+
+/** What was to be added is there already. */
+export function isExists(error: unknown): boolean {
+  return says(error, SAYS_EXISTS);
+}
+
+/** What was to be changed or deleted is not there. */
+export function isNotFound(error: unknown): boolean {
+  return says(error, SAYS_NOT_FOUND);
+}
+
+/** nft or the kernel looked at the commands and said no. */
+export function isRefused(error: unknown): boolean {
+  return says(error, SAYS_NO) && !isDenied(error);
+}
+
+export function isDenied(error: unknown): boolean {
+  return says(error, SAYS_DENIED);
+}
+
+function says(error: unknown, what: string): boolean {
+  return (
+    error instanceof CoreError &&
+    error.code === "ERR_PROGRAM_FAILED" &&
+    error.message.includes(what)
+  );
+}

@@ -1,0 +1,78 @@
+/** A table as `nft list table` prints it. */
+export interface NftListing {
+  readonly containers: ReadonlyMap<string, ListedContainer>;
+  readonly chains: ReadonlyMap<string, ListedChain>;
+}
+
+export interface ListedContainer {
+  /** As nft prints them, without time-outs that run: `10.0.0.1 . tcp . 80 : goto random-3`. */
+  readonly elements: readonly string[];
+}
+
+export interface ListedChain {
+  /** Everything in it but its comment, line by line: the hook of a base chain, then its rules. */
+  readonly lines: readonly string[];
+}
+
+const BLOCK = /^\t(set|map|chain) (\S+) \{$/;
+const END_OF_BLOCK = "\t}";
+const ELEMENTS = "elements = { ";
+
+interface Block {
+  readonly kind: string;
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/** Reads what `nft` prints of one table. Lines that it does not know are passed over. */
+export function parseListing(text: string): NftListing {
+  const containers = new Map<string, ListedContainer>();
+  const chains = new Map<string, ListedChain>();
+  for (const { kind, name, lines } of blocksOf(text)) {
+    if (kind === "chain") chains.set(name, { lines: lines.filter(isNoComment) });
+    else containers.set(name, { elements: elementsOf(lines) });
+  }
+  return { containers, chains };
+}
+
+function* blocksOf(text: string): Generator<Block> {
+  let block: { kind: string; name: string; lines: string[] } | undefined;
+  for (const line of text.split("\n")) {
+    const [, kind, name] = BLOCK.exec(line) ?? [];
+    if (kind !== undefined && name !== undefined) {
+      block = { kind, name, lines: [] };
+    } else if (line !== END_OF_BLOCK) {
+      block?.lines.push(line.trim());
+    } else if (block !== undefined) {
+      yield block;
+      block = undefined;
+    }
+  }
+}
+
+function isNoComment(line: string): boolean {
+  return !line.startsWith("comment ");
+}
+
+/** Elements are the last lines of a container, separated by commas, from one line to the next. */
+function elementsOf(lines: readonly string[]): readonly string[] {
+  const first = lines.findIndex((line) => line.startsWith(ELEMENTS));
+  if (first < 0) return [];
+  const elements: string[] = [];
+  for (const line of lines.slice(first)) {
+    const start = line.startsWith(ELEMENTS) ? ELEMENTS.length : 0;
+    const end = line.endsWith(",")
+      ? line.length - 1
+      : line.endsWith(" }")
+        ? line.length - 2
+        : line.length;
+    for (const element of line.slice(start, end).split(SEPARATOR)) {
+      elements.push(element.replace(RUNNING_TIMEOUT, ""));
+    }
+  }
+  return elements;
+}
+
+/** Short elements share a line; a comment holds no comma that is followed by a space. */
+const SEPARATOR = ", ";
+const RUNNING_TIMEOUT = / timeout \S+ expires \S+/;

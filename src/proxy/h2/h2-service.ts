@@ -1,0 +1,10 @@
+import type { HttpService } from "../http/http-service.ts";
+import type { H2Memory } from "./h2-memory.ts";
+import type { ServerLinks } from "./server-links.ts";
+
+/** What an HTTP/2 listener decides about its requests, and what they share. */
+export interface H2Service {
+  readonly http: HttpService;
+  readonly links: ServerLinks;
+  readonly memory: H2Memory;
+}

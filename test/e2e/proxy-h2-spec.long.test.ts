@@ -1,0 +1,15 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { LOCAL } from "./proxy-config.ts";
+import { named, startH2, startProxy } from "./proxy-h2-fixture.ts";
+
+/** The path of h2spec (github.com/summerwind/h2spec), which Debian has no package of. */
+const H2SPEC = process.env["PORTOLAN_H2SPEC"] ?? "";
+
+test.runIf(H2SPEC !== "")("h2spec finds nothing", async () => {
+  const proxy = await startProxy([await startH2(named("hello"))]);
+  const port = String(proxy.port());
+  const { stdout } = await promisify(execFile)(H2SPEC, ["-h", LOCAL, "-p", port, "--timeout", "5"]);
+  expect(stdout).toMatch(/\d+ tests, \d+ passed, 0 skipped, 0 failed/);
+});

@@ -1,0 +1,132 @@
+import { execFileSync } from "node:child_process";
+import { onTestFinished } from "vitest";
+import type { Backend } from "../../src/backends/backend.ts";
+import { createIptablesBackend } from "../../src/backends/iptables/create-iptables-backend.ts";
+import { IPTABLES } from "../../src/backends/iptables/definition.ts";
+import type { IptablesMode } from "../../src/backends/iptables/iptables-tool.ts";
+import type { Log } from "../../src/core/log.ts";
+import type { ModelObject } from "../../src/core/model/object.ts";
+import { flagLayer, resolveOptions } from "../../src/core/options/resolve-options.ts";
+import { GlobalStore } from "../../src/core/store/global-store.ts";
+import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
+import { createConntrackReconciler } from "../../src/platform/linux/conntrack/conntrack-reconciler.ts";
+import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
+import { type Exec, systemExec } from "../../src/platform/linux/exec.ts";
+import { takeInstanceLock } from "../../src/platform/linux/instance-lock.ts";
+import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
+import { openNftGeneration } from "../../src/platform/linux/nft/nft-generation.ts";
+
+export const NODE = "node-a";
+
+/** A backend that runs on real rules, and what it did. */
+export interface RunningBackend {
+  readonly backend: Backend;
+  /** Makes the state so, and waits until the kernel has it. */
+  apply(objects: readonly ModelObject[]): Promise<void>;
+  /** What `iptables-restore` and `ip6tables-restore` were given since the last call. */
+  takeScripts(): readonly string[];
+  readonly warnings: string[];
+  /** Lets the sync period pass, and waits until what it brings is done. */
+  passSyncPeriod(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A network namespace in which iptables backends run in this process, on the real tools. */
+export class IptablesMachine {
+  readonly #namespace = NetworkNamespace.create();
+  readonly mode: IptablesMode;
+
+  constructor(mode: IptablesMode) {
+    this.mode = mode;
+    onTestFinished(() => this.#namespace.close());
+    this.run("ip", ["link", "set", "lo", "up"]);
+  }
+
+  run(program: string, args: readonly string[], input = ""): string {
+    return this.#namespace.run(() =>
+      execFileSync(program, args, { input, encoding: "utf8", stdio: "pipe" }),
+    );
+  }
+
+  iptables(...args: readonly string[]): void {
+    this.run(`iptables-${this.mode}`, args);
+  }
+
+  /** All rules of both families, without what changes by itself. */
+  rules(): string {
+    const texts = ["iptables", "ip6tables"].map((name) =>
+      this.run(`${name}-${this.mode}-save`, []),
+    );
+    return texts.join("").replace(/^#.*\n|\[\d+:\d+\]/gm, "");
+  }
+
+  async start(
+    flags: Readonly<Record<string, string | number | boolean>> = {},
+    kubeProxy?: string,
+  ): Promise<RunningBackend> {
+    const { values, problems } = resolveOptions(IPTABLES.options, [
+      flagLayer({ iptablesMode: this.mode, iptablesMinSyncPeriod: "0s", ...flags }),
+    ]);
+    if (values === undefined) throw new Error(JSON.stringify(problems));
+    const scripts: string[] = [];
+    const warnings: string[] = [];
+    const log: Log = {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (_, message) => warnings.push(message),
+      error: (_, message) => warnings.push(message),
+    };
+    const exec: Exec = {
+      run: (program, args, options) => {
+        if (program.endsWith("-restore")) scripts.push(options?.stdin ?? "");
+        return this.#namespace.run(() => systemExec.run(program, args, options));
+      },
+    };
+    const inside = <T>(work: () => T): T => this.#namespace.run(work);
+    let passPeriod: () => void = () => undefined;
+    const backend = await createIptablesBackend(
+      values,
+      { nodeName: NODE, log, stdout: process.stdout },
+      {
+        exec,
+        clock: {
+          nowMs: () => performance.now(),
+          sleep: () =>
+            new Promise((resolve) => {
+              passPeriod = resolve;
+            }),
+        },
+        findKubeProxy: async () => kubeProxy,
+        takeLock: () => inside(() => takeInstanceLock("iptables")),
+        sysctl: { read: async () => "0", ensure: async () => true },
+        openConntrack: (options) =>
+          createConntrackReconciler({ table: inside(openConntrackTable), ...options }),
+        openGeneration: () => inside(openNftGeneration),
+      },
+    );
+    onTestFinished(() => backend.close());
+    await backend.sink.setup();
+    const store = new GlobalStore();
+    const watcher = new NodeWatcher(store, NODE, IPTABLES.sets);
+    return {
+      backend,
+      warnings,
+      takeScripts: () => scripts.splice(0),
+      apply: async (objects) => {
+        store.transact("test", (transaction) => transaction.replaceAll(objects));
+        store.markSynced("test");
+        for (const op of watcher.poll() ?? []) {
+          if (op.op === "reset") backend.sink.reset();
+          else await backend.sink.send(op);
+        }
+      },
+      passSyncPeriod: async () => {
+        passPeriod();
+        // What it does is begun in the same turn, and `drain` waits for it.
+        await new Promise((resolve) => setImmediate(resolve));
+        await backend.drain();
+      },
+      stop: () => backend.close(),
+    };
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Runs a backend from the sources in the network namespace that it is started in, for tests: they send
+ * it states as messages. It ends, with what the backend programmed, when the test's process does.
+ */
+
+import type { Backend } from "../../src/backends/backend.ts";
+import { loadBackend } from "../../src/backends/registry.ts";
+import type { Log } from "../../src/core/log.ts";
+import type { ModelObject } from "../../src/core/model/object.ts";
+import { flagLayer, resolveOptions } from "../../src/core/options/resolve-options.ts";
+import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
+import { GlobalStore } from "../../src/core/store/global-store.ts";
+import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
+import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
+
+const OWNER = "contract";
+
+const toStderr = (fields: object, message: string): void => {
+  process.stderr.write(`${message} ${JSON.stringify(fields)}\n`);
+};
+const LOG: Log = { debug: () => undefined, info: () => undefined, warn: toStderr, error: toStderr };
+
+/** A backend fed by a store of its own. */
+class Feed {
+  readonly #backend: Backend;
+  readonly #store = new GlobalStore();
+  /** Undefined where the backend is to be sent all: at first, and after a failure. */
+  #watcher: NodeWatcher | undefined;
+
+  private constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  static async open(name: string, options: RawOptions): Promise<Feed> {
+    const definition = await loadBackend(name);
+    if (definition === undefined) throw new Error(`there is no backend ${name}`);
+    const { values, problems } = resolveOptions(definition.options, [flagLayer(options)]);
+    if (values === undefined) throw new Error(JSON.stringify(problems));
+    const context = { nodeName: TOPOLOGY.node, log: LOG, stdout: process.stderr };
+    const feed = new Feed(await definition.create(values, context));
+    await feed.#backend.sink.setup();
+    return feed;
+  }
+
+  async apply(objects: readonly ModelObject[]): Promise<void> {
+    this.#store.transact(OWNER, (transaction) => transaction.replaceAll(objects));
+    this.#store.markSynced(OWNER);
+    const { sink } = this.#backend;
+    const { sets } = await sink.waitRequest();
+    this.#watcher ??= new NodeWatcher(this.#store, TOPOLOGY.node, sets);
+    try {
+      for (const op of this.#watcher.poll() ?? []) {
+        if (op.op === "reset") sink.reset();
+        else await sink.send(op);
+      }
+    } catch (error) {
+      this.#watcher.close();
+      this.#watcher = undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#watcher?.close();
+    await this.#backend.cleanup();
+    await this.#backend.close();
+  }
+}
+
+let feed: Feed | undefined;
+
+async function answer(request: BackendRequest): Promise<void> {
+  switch (request.kind) {
+    case "start":
+      await feed?.close();
+      feed = undefined;
+      feed = await Feed.open(request.backend, request.options);
+      return;
+    case "apply":
+      if (feed === undefined) throw new Error("no backend was started");
+      return feed.apply(request.objects);
+    case "stop":
+      await feed?.close();
+      feed = undefined;
+  }
+}
+
+process.on("message", (request: BackendRequest) => {
+  answer(request).then(
+    () => reply({ problem: undefined }),
+    (error: unknown) =>
+      reply({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  );
+});
+
+function reply(message: BackendReply): void {
+  process.send?.(message);
+}
+
+process.on("disconnect", () => {
+  void answer({ kind: "stop" }).finally(() => process.exit());
+});

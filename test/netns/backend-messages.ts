@@ -1,0 +1,17 @@
+import type { ModelObject } from "../../src/core/model/object.ts";
+
+/** Options as a user would write them, by their name in code. */
+export type RawOptions = Readonly<Record<string, string | number | boolean>>;
+
+/** What a test asks of the process that runs the backend, in order; each is answered. */
+export type BackendRequest =
+  /** Ends the backend that runs, with all that it programmed, and starts one with these options. */
+  | { readonly kind: "start"; readonly backend: string; readonly options: RawOptions }
+  /** Answered when the data plane has it. */
+  | { readonly kind: "apply"; readonly objects: readonly ModelObject[] }
+  | { readonly kind: "stop" };
+
+/** Undefined where all went well. */
+export interface BackendReply {
+  readonly problem: string | undefined;
+}

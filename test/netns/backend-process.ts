@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { ModelObject } from "../../src/core/model/object.ts";
+import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
+import type { NamespaceNetwork } from "./namespace-network.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const HOST = fileURLToPath(new URL("./backend-host.ts", import.meta.url));
+const THREADS = fileURLToPath(new URL("./source-threads.mjs", import.meta.url));
+const KEPT_CHARACTERS = 4000;
+
+/** A backend in a process of its own, in the network namespace of the node under test. */
+export class BackendProcess {
+  readonly #child: ChildProcess;
+  #stderr = "";
+
+  constructor(network: NamespaceNetwork) {
+    const child = network.inside("node-a", () =>
+      spawn(process.execPath, ["--import", "tsx", "--import", THREADS, HOST], {
+        cwd: ROOT,
+        stdio: ["ignore", "ignore", "pipe", "ipc"],
+        serialization: "advanced",
+      }),
+    );
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-KEPT_CHARACTERS);
+    });
+    this.#child = child;
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error("the process did not start");
+    return this.#child.pid;
+  }
+
+  start(backend: string, options: RawOptions): Promise<void> {
+    return this.#ask({ kind: "start", backend, options });
+  }
+
+  apply(objects: readonly ModelObject[]): Promise<void> {
+    return this.#ask({ kind: "apply", objects });
+  }
+
+  async close(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.disconnect();
+    await ended;
+  }
+
+  /** Ends it without a word: what it programmed stays. */
+  async kill(): Promise<void> {
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await ended;
+  }
+
+  /** One at a time: the next waits for the answer. */
+  async #ask(request: BackendRequest): Promise<void> {
+    const { problem } = await new Promise<BackendReply>((resolve, reject) => {
+      const onMessage = (reply: BackendReply) => {
+        this.#child.off("exit", onExit);
+        resolve(reply);
+      };
+      const onExit = () => {
+        this.#child.off("message", onMessage);
+        reject(new Error(`the backend's process ended: ${this.#stderr}`));
+      };
+      this.#child.once("message", onMessage);
+      this.#child.once("exit", onExit);
+      this.#child.send(request);
+    });
+    if (problem !== undefined) throw new Error(`${request.kind}: ${problem}\n${this.#stderr}`);
+  }
+}

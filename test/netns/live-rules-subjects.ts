@@ -1,0 +1,40 @@
+import { describe } from "vitest";
+import { IPTABLES } from "../../src/backends/iptables/definition.ts";
+import { IPTABLES_MODES } from "../../src/backends/iptables/iptables-tool.ts";
+import { NFTABLES } from "../../src/backends/nftables/definition.ts";
+import { DEFAULT_ROUTE_POLICY, type RoutePolicy } from "../../src/core/route/route-policy.ts";
+import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
+import { requires } from "../support/requires.ts";
+import { runLiveRulesProperty } from "./live-rules.property.ts";
+
+const { clusterCidrs } = TOPOLOGY;
+
+const POLICIES: Readonly<Record<string, RoutePolicy>> = {
+  "without local detection": DEFAULT_ROUTE_POLICY,
+  "by the cluster's networks": {
+    ...DEFAULT_ROUTE_POLICY,
+    localDetection: { mode: "cluster-cidr", cidrs: [clusterCidrs.v4, clusterCidrs.v6] },
+  },
+};
+
+/** All that program rules, with what an operator may set. */
+export function describeLiveRules(numRuns: number): void {
+  for (const [name, policy] of Object.entries(POLICIES)) {
+    describe(`nftables, ${name}`, requires("linux", "root", "ip", "nft", "iptables"), () => {
+      const { name: backend, capabilities } = NFTABLES;
+      runLiveRulesProperty({ backend, capabilities, policy, numRuns });
+    });
+
+    for (const mode of IPTABLES_MODES) {
+      describe(`iptables-${mode}, ${name}`, requires("linux", "root", "ip", "iptables"), () => {
+        runLiveRulesProperty({
+          backend: IPTABLES.name,
+          capabilities: IPTABLES.capabilities,
+          options: { iptablesMode: mode, iptablesMinSyncPeriod: "0s" },
+          policy,
+          numRuns,
+        });
+      });
+    }
+  }
+}

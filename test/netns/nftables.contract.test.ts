@@ -1,0 +1,14 @@
+import { describe } from "vitest";
+import { runBackendContract } from "../../src/backends/backend.contract.ts";
+import { NFTABLES } from "../../src/backends/nftables/definition.ts";
+import { requires } from "../support/requires.ts";
+import { openNamespaces } from "./namespace-driver.ts";
+
+describe("in network namespaces", requires("linux", "root", "ip", "nft"), () => {
+  runBackendContract({
+    backend: NFTABLES.name,
+    capabilities: NFTABLES.capabilities,
+    concurrency: 2,
+    open: () => openNamespaces({ backend: NFTABLES.name }),
+  });
+});
