@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../src/core/log.ts";
 import { sourceHost } from "../../src/net/threads/loop-thread.fixture.ts";
@@ -15,6 +15,12 @@ function startSource(...args: Parameters<NonNullable<LoopThreadHost["startWorker
   const worker = SOURCES.startWorker?.(...args);
   if (worker === undefined) throw new Error("threads that run the sources can not be started");
   return worker;
+}
+
+/** A thread that runs what was built of them: it starts many times as fast. */
+function startBuilt(...[entry, options]: Parameters<typeof startSource>): Worker {
+  const built = entry.href.replace("/src/", "/dist/").replace(/\.ts$/, ".js");
+  return new Worker(new URL(built), { ...options, transferList: [...options.transferList] });
 }
 
 /** An engine whose loops run the sources, closed when the test has finished. */
@@ -36,7 +42,11 @@ export class TestEngine {
   }
 
   static async start(
-    options: { readonly loops?: number; readonly provider?: "posix" | "node" } = {},
+    options: {
+      readonly loops?: number;
+      readonly provider?: "posix" | "node";
+      readonly runs?: "sources" | "built";
+    } = {},
   ): Promise<TestEngine> {
     const lines: string[] = [];
     const workers: Worker[] = [];
@@ -52,7 +62,7 @@ export class TestEngine {
       log,
       drainTimeoutMs: 5000,
       startWorker: (entry, start) => {
-        const worker = startSource(entry, start);
+        const worker = (options.runs === "built" ? startBuilt : startSource)(entry, start);
         workers.push(worker);
         return worker;
       },

@@ -231,12 +231,6 @@ describe("posix", requires("linux"), () => {
     expect(await ask(proxy.port())).toBe("served");
   });
 
-  test("a mode that is not there yet is refused by name", async () => {
-    const proxy = await TestEngine.start();
-    const config = configOf([1], { listener: { mode: "h2" } });
-    await expect(proxy.engine.apply(config)).rejects.toThrow(/"h2" is not available/);
-  });
-
   test("names are resolved", async () => {
     const { port } = await startServer(greeter("by name"));
     const proxy = await TestEngine.start();

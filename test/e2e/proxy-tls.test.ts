@@ -231,15 +231,16 @@ describe("TLS termination", requires("linux"), () => {
 
     test("a client that is cut off is no client that has ended", async () => {
       const proxy = await TestEngine.start();
-      const { port, server } = await startServer((socket) => socket.resume());
+      const { port, server } = await startServer(() => undefined);
       const called = once(server, "connection");
       await proxy.engine.apply(tlsConfigOf([port], [pair]));
       const raw = await dial(proxy.port());
       const client = await dialTls(proxy.port(), { socket: wireOver(raw) });
       client.write("half of i");
       const [socket] = await called;
+      // Node takes a reset that comes together with bytes for an end.
+      await once(socket, "data");
       const failed = once(socket, "error");
-      await proxy.until(({ listeners }) => listeners[0]?.bytesIn === 9);
       // The FIN of TCP without the end of TLS.
       raw.end();
       expect(await failed).toMatchObject([{ code: "ECONNRESET" }]);

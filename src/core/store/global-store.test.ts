@@ -158,6 +158,16 @@ test("a listener for every node and one for a single node can not have one addre
   second.transact("control", (tx) => tx.set(listener));
 });
 
+test("a listener for DNS takes its port for TCP, too", () => {
+  const listener = sampleListener({ name: "a", service: "default/web" });
+  const store = new GlobalStore();
+  store.transact("file", (tx) => tx.set(listener));
+  const dns = { ...listener, name: "b", mode: "dns" } as const;
+  expect(() => store.transact("control", (tx) => tx.set(dns))).toThrow(
+    "claims listen address 127.0.0.1:8080/TCP, which Listener default/a of file holds",
+  );
+});
+
 test("a cluster IP can not be an external IP of another service, on any port", () => {
   const outer = sampleService({
     name: "b",

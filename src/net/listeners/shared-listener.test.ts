@@ -90,6 +90,21 @@ describe("a shared listener", requires("linux"), () => {
     expect(listener.descriptors()).toHaveLength(1);
   });
 
+  test("for datagrams it has sockets as well, which another process can go on with", async () => {
+    const options = { ...OPTIONS, transport: "datagram" } as const;
+    const listener = SharedListener.open<BorrowerOnly>(LOOPBACK, options);
+    const all = loops("a", "b");
+    for (const wrapper of all) await listener.onLoopAdded(wrapper);
+    expect(counts(all)).toEqual([1, 1]);
+    expect(() => SharedListener.open(listener.address, options)).toThrow("EADDRINUSE");
+    const [first, ...others] = listener.descriptors();
+    if (first === undefined) throw new Error("two sockets");
+    const adopted = SharedListener.adopt<BorrowerOnly>([first, ...others], options);
+    expect(adopted.address).toEqual(listener.address);
+    await listener.close();
+    expect(counts(all)).toEqual([0, 0]);
+  });
+
   test("changes that come at once are made one after another", async () => {
     const listener = open(LOOPBACK);
     const all = loops("a", "b", "c", "d");

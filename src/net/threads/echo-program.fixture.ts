@@ -14,6 +14,8 @@ export type EchoCommand =
   | { readonly kind: "eat-heap" }
   | { readonly kind: "hang" }
   | { readonly kind: "log-many"; readonly count: number }
+  /** What it accepts from now on is the other's. */
+  | { readonly kind: "hand-to"; readonly loop: string }
   | { readonly kind: "tell-peer"; readonly loop: string; readonly text: string };
 
 class EchoConnection implements ReadyHandler {
@@ -65,7 +67,7 @@ class EchoConnection implements ReadyHandler {
   }
 }
 
-function obey(context: LoopContext, command: EchoCommand): void {
+function obey(context: LoopContext, command: Exclude<EchoCommand, { kind: "hand-to" }>): void {
   switch (command.kind) {
     case "echo":
       context.report(`${context.name}: ${command.text}`);
@@ -92,15 +94,25 @@ function obey(context: LoopContext, command: EchoCommand): void {
 
 runLoopProgram((context) => {
   const open = new Set<EchoConnection>();
+  let worker = "";
   context.log.info({ data: context.data }, "echo program is here");
   return {
     listener: () => ({
       onConnection: (fd) => {
+        if (context.handTo(worker, fd, "from the other")) return;
         new EchoConnection(context.net, fd, open);
       },
     }),
-    // Tests send nothing else.
-    onMessage: (body) => obey(context, body as EchoCommand),
+    onMessage: (body) => {
+      // Tests send nothing else.
+      const command = body as EchoCommand;
+      if (command.kind === "hand-to") worker = command.loop;
+      else obey(context, command);
+    },
+    onHandedOver: (fd, body) => {
+      context.report(`${context.name} got one ${body}`);
+      new EchoConnection(context.net, fd, open);
+    },
     onPeerMessage: (loop, body) => context.report(`${context.name} from ${loop}: ${body}`),
     drain: () => undefined,
     get openCount() {

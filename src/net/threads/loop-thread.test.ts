@@ -167,10 +167,34 @@ describe("a loop on a thread", requires("linux"), () => {
     one.loop.link(two.loop);
     one.send({ kind: "tell-peer", loop: "two", text: "psst" });
     expect(await two.reports.next()).toBe("two from one: psst");
-    one.loop.unlink(two.loop);
+    await one.loop.unlink(two.loop);
     one.send({ kind: "tell-peer", loop: "two", text: "lost" });
     one.send({ kind: "echo", text: "end" });
     expect(await one.reports.next()).toBe("one: end");
+  });
+
+  test("hands connections to another loop, which has them until it ends", async () => {
+    const host = testHost();
+    const one = await startLoop(host, { name: "one" });
+    const two = await startLoop(host, { name: "two" });
+    const { descriptor, port } = listening();
+    one.loop.lend("web", "stream", descriptor);
+    one.send({ kind: "hand-to", loop: "two" });
+    const kept = await dial(port);
+    expect(await ask(kept, "not linked yet")).toBe("not linked yet");
+    one.loop.link(two.loop);
+    const handed = await dial(port);
+    expect(await ask(handed, "hello")).toBe("hello");
+    expect(await two.reports.next()).toBe("two got one from the other");
+    const closed = once(handed, "close");
+    await two.loop.stop();
+    await closed;
+    // Whether it knows already or not: nothing hangs.
+    const late = await dial(port);
+    late.write("anybody?");
+    await one.loop.unlink(two.loop);
+    await Promise.race([once(late, "close"), once(late, "data")]);
+    expect(await ask(kept, "still here")).toBe("still here");
   });
 
   test("gives a CPU profile from inside", async () => {

@@ -134,7 +134,10 @@ export class LoopThread {
     other.#addPeer(this, port2);
   }
 
-  /** Settles when neither sends to the other any more; what one that is gone was sent is closed. */
+  /**
+   * Settles when neither sends to the other any more; what one that is gone was sent is closed. For
+   * loops of which one has ended: between two that run, a connection could be on its way.
+   */
   async unlink(other: LoopThread): Promise<void> {
     await Promise.all([this.#forgetPeer(other), other.#forgetPeer(this)]);
     for (const loop of [this, other]) if (!loop.#isRunning) loop.#ledger.closeAll();

@@ -127,8 +127,11 @@ export class PosixFleet implements Fleet {
 
   async retireLoop(name: string): Promise<void> {
     const seat = this.#seatOf(name);
+    const group = this.#groupOf(seat.group);
+    // One that has just started is in its group a moment later.
+    if (group.get(name) === undefined) throw noLoop(name, this.#loops());
     seat.isRetired = true;
-    await this.#groupOf(seat.group).release(name);
+    await group.release(name);
   }
 
   async endLoop(name: string, drainTimeoutMs: number): Promise<void> {
@@ -219,6 +222,10 @@ export class PosixFleet implements Fleet {
       // The loop's program sends only what EngineReport names.
       onReport: (body) => this.#events.onReport(place, body as EngineReport),
     });
+    if (this.#isClosing) {
+      await loop.stop();
+      throw new CoreError("ERR_LOOP_ENDED", "the engine is closed");
+    }
     seat.loop = loop;
     void loop.ended.then(() => this.#ended(seat));
     await this.#events.onStarted(place);
@@ -230,7 +237,7 @@ export class PosixFleet implements Fleet {
   async #ended(seat: Seat): Promise<void> {
     const { place, loop } = seat;
     seat.loop = undefined;
-    if (loop !== undefined) void this.#links.cut(loop);
+    if (loop !== undefined) this.#cutLinks(loop);
     if (!this.#isClosing) this.#events.onLost(place);
     if (!seat.isRetired && !this.#isClosing) await this.#options.sleep(RESTART_AFTER_MS);
     if (seat.isRetired || this.#isClosing || !this.#groups.has(seat.group)) {
@@ -240,8 +247,15 @@ export class PosixFleet implements Fleet {
     try {
       await this.#start(seat);
     } catch (error) {
+      if (this.#isClosing) return;
       this.#options.log.error({ err: error, place }, "an event loop could not be replaced");
     }
+  }
+
+  #cutLinks(loop: LoopThread): void {
+    this.#links.cut(loop).catch((error: unknown) => {
+      this.#options.log.error({ err: error, loop: loop.name }, "a loop could not be unlinked");
+    });
   }
 }
 

@@ -23,7 +23,7 @@ export interface ChurnOutcome {
   readonly failed: number;
   /** Neither, when all was over, although its client was there all the time. */
   readonly stuck: number;
-  /** Sessions, and connections in the counters, that are left. */
+  /** FDs in the loop (one is the listener's), sessions, and connections in the counters, that are left. */
   readonly left: readonly number[];
   readonly errors: readonly unknown[];
 }
@@ -120,6 +120,7 @@ function judge(proxy: SimulatedProxy, asked: readonly Asked[]): ChurnOutcome {
     failed: asked.length - answered.length - stuck.length,
     stuck: stuck.length,
     left: [
+      proxy.net.loop.size,
       proxy.program.openCount,
       ...[0, 1, 2, 3, 4].map((row) => proxy.blocks.counts(row).connections),
     ],

@@ -1,4 +1,4 @@
-import { AlpnSelectors } from "../../platform/linux/openssl/alpn-selector.ts";
+import { AlpnSelectors } from "../../platform/linux/openssl/alpn-selectors.ts";
 import { loadOpenSsl } from "../../platform/linux/openssl/load-openssl.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import type { Entrance } from "../services/entrance.ts";

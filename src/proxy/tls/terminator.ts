@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CoreError } from "../../core/errors.ts";
 import type { ListenerMode } from "../../core/model/listener.ts";
-import type { AlpnSelectors } from "../../platform/linux/openssl/alpn-selector.ts";
+import type { AlpnSelectors } from "../../platform/linux/openssl/alpn-selectors.ts";
 import type { OpenSslCalls } from "../../platform/linux/openssl/openssl-calls.ts";
 import { SslChannel } from "../../platform/linux/openssl/ssl-channel.ts";
 import { SslContext } from "../../platform/linux/openssl/ssl-context.ts";

@@ -6,7 +6,7 @@ import type { Provider, StreamFd } from "../../net/fd.ts";
 import { NetEventLoop } from "../../net/net-event-loop.ts";
 import { DescriptorLedger } from "../../net/posix/descriptor-ledger.ts";
 import { PosixProvider } from "../../net/posix/posix-provider.ts";
-import { AlpnSelectors } from "../../platform/linux/openssl/alpn-selector.ts";
+import { AlpnSelectors } from "../../platform/linux/openssl/alpn-selectors.ts";
 import { loadOpenSsl } from "../../platform/linux/openssl/load-openssl.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import { HANDSHAKE_PATIENCE_MS } from "../openings/opening.ts";

@@ -109,6 +109,10 @@ export class TlsStream implements StreamFd, Secured {
     return this.#proxied?.remote ?? this.#raw.remoteAddress();
   }
 
+  originalDestination(): SocketAddress | undefined {
+    return this.#raw.originalDestination?.();
+  }
+
   /** Its keys are in the memory of this loop. */
   handOff(): HandOff | undefined {
     return undefined;

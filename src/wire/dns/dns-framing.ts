@@ -5,11 +5,6 @@ const NO_BYTES = Buffer.alloc(0);
 export class DnsFraming {
   #pending: Buffer = NO_BYTES;
 
-  /** Whether a message has begun that is not whole yet. */
-  get isAmid(): boolean {
-    return this.#pending.length > 0;
-  }
-
   /** The messages that are whole now; views of the chunk where that can be. */
   feed(chunk: Buffer): readonly Buffer[] {
     const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);

@@ -7,7 +7,7 @@ import { dependencyOf, HeaderBlock } from "./header-block.ts";
 import { FieldList } from "./hpack/field-list.ts";
 import { HpackDecoder } from "./hpack/hpack-decoder.ts";
 import type { Http2Config } from "./http2-config.ts";
-import { Http2Stream, NO_OWNER, type StreamHost, type StreamOwner } from "./http2-stream.ts";
+import { Http2Stream, type StreamHost, type StreamOwner } from "./http2-stream.ts";
 import type { ByteSink } from "./output-buffer.ts";
 import { PeerSettings } from "./peer-settings.ts";
 import {
@@ -57,7 +57,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
   readonly #writer: FrameWriter;
   readonly #decoder = new HpackDecoder(DEFAULT_TABLE_BYTES);
   readonly #block: HeaderBlock;
-  readonly #streams = new StreamTable();
+  readonly #streams: StreamTable;
   readonly #peer: PeerSettings;
   readonly #guard: FloodGuard;
   readonly #sending: SendQueue;
@@ -74,7 +74,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
 
   constructor(options: Http2ConnectionOptions) {
     this.#options = options;
-    const { config, role, sink, nowMs } = options;
+    const { config, role, sink, handler, nowMs } = options;
     const isServer = role === "server";
     this.#writer = new FrameWriter(sink);
     this.#block = new HeaderBlock(config.maxBlockBytes, config.maxBlockFrames);
@@ -82,12 +82,16 @@ export class Http2Connection implements FrameHandler, StreamHost {
     this.#guard = new FloodGuard(config.floods, nowMs);
     this.#sending = new SendQueue(this.#writer, (stream) => this.#localEnded(stream));
     this.#credit = new ReceiveCredit(this.#writer, config);
+    this.#streams = new StreamTable((stream) => {
+      this.#credit.skipped(stream.unconsumed);
+      handler.streamClosed();
+    });
     this.#data = new DataReceiver(this.#streams, this.#credit, {
       unknownStream: (streamId) => this.#unknownStream(streamId),
       streamError: (stream, code) => this.#streamError(stream, code),
       moved: () => this.#guard.noteUse(),
       idleFrame: () => this.#idleFrame(),
-      received: (stream) => this.#closeWhenDone(stream),
+      received: (stream) => this.#streams.endWhenDone(stream),
     });
     this.#prefaceLeft = isServer ? PREFACE.length : 0;
   }
@@ -175,14 +179,14 @@ export class Http2Connection implements FrameHandler, StreamHost {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#writer.goAway(this.#lastIdOfPeer, code);
-    this.#dropAll(code);
+    this.#streams.endAll(code);
   }
 
   /** The peer is gone: only the owners are told. */
   lost(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#dropAll(this.#options.role === "server" ? CODE.CANCEL : CODE.INTERNAL_ERROR);
+    this.#streams.endAll(this.#options.role === "server" ? CODE.CANCEL : CODE.INTERNAL_ERROR);
   }
 
   frameBegins(type: number, flags: number, streamId: number, length: number): number {
@@ -260,8 +264,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
   reset(stream: Http2Stream, code: number): void {
     this.#writer.resetStream(stream.id, code);
     this.#streams.noteReset(stream.id);
-    this.#forget(stream);
-    this.#options.handler.streamClosed();
+    this.#streams.drop(stream);
   }
 
   reject(stream: Http2Stream): void {
@@ -307,7 +310,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
     }
     if (isEnd) stream.isRemoteEnded = true;
     stream.owner.fieldsArrived(fields, isEnd);
-    this.#closeWhenDone(stream);
+    this.#streams.endWhenDone(stream);
     return CODE.NO_ERROR;
   }
 
@@ -362,7 +365,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
     if (stream === undefined) return this.#idleFrame();
     // A stream that was answered in full was no waste.
     const isHarmless = this.#options.role === "client" || stream.isLocalEnded;
-    this.#drop(stream, code);
+    this.#streams.end(stream, code);
     return isHarmless || this.#guard.allowsReset() ? CODE.NO_ERROR : CODE.ENHANCE_YOUR_CALM;
   }
 
@@ -390,7 +393,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
     this.#isPeerLeaving = true;
     if (this.#options.role === "client") {
       for (const stream of this.#streams.all()) {
-        if (stream.id > lastId) this.#drop(stream, CODE.REFUSED_STREAM);
+        if (stream.id > lastId) this.#streams.end(stream, CODE.REFUSED_STREAM);
       }
     }
     this.#options.handler.goAwayArrived(bytes.readUInt32BE(start + 4));
@@ -416,39 +419,12 @@ export class Http2Connection implements FrameHandler, StreamHost {
 
   /** The peer has broken a rule that concerns one stream. */
   #streamError(stream: Http2Stream, code: number): number {
-    this.#drop(stream, code);
+    this.#streams.end(stream, code);
     return this.#refuse(stream.id, code);
   }
 
   #localEnded(stream: Http2Stream): void {
     stream.isLocalEnded = true;
-    this.#closeWhenDone(stream);
-  }
-
-  #closeWhenDone(stream: Http2Stream): void {
-    if (!stream.isLocalEnded || !stream.isRemoteEnded || stream.isClosed) return;
-    const { owner } = stream;
-    this.#forget(stream);
-    owner.streamDone();
-    this.#options.handler.streamClosed();
-  }
-
-  #drop(stream: Http2Stream, code: number): void {
-    if (stream.isClosed) return;
-    const { owner } = stream;
-    this.#forget(stream);
-    owner.streamReset(code);
-    this.#options.handler.streamClosed();
-  }
-
-  #forget(stream: Http2Stream): void {
-    stream.isClosed = true;
-    this.#streams.remove(stream);
-    this.#credit.skipped(stream.unconsumed);
-    stream.owner = NO_OWNER;
-  }
-
-  #dropAll(code: number): void {
-    for (const stream of this.#streams.all()) this.#drop(stream, code);
+    this.#streams.endWhenDone(stream);
   }
 }

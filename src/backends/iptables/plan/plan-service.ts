@@ -20,9 +20,6 @@ import { comment, internalChain, type PortPlan, planPortChains } from "./plan-po
 import { portOutcomes } from "./port-targets.ts";
 import { hostNetwork, refusalTarget, renderRule } from "./rule.ts";
 
-/** Cluster IPs of one such network stand in one chain. */
-const CLUSTER_IP_BITS = { v4: 24, v6: 120 } as const;
-
 /** All rules of a service in one family, and of the listeners that lead to it. */
 export function planService(
   entry: ServiceEndpoints | undefined,
@@ -168,7 +165,7 @@ function planServiceWide(service: Service, context: PlanContext, builder: GroupB
   const { family } = context;
   const key = `${service.namespace}/${service.name}`;
   for (const ip of service.clusterIPs.filter((one) => familyOf(one) === family)) {
-    const network = parseCidr(`${ip}/${CLUSTER_IP_BITS[family]}`)?.text ?? hostNetwork(ip);
+    const network = clusterIpNetwork(ip);
     const chain = chainId("filter", clusterIpChain(network));
     const commented = comment(context, `${key} has no such port`);
     const target = refusalTarget("reject", family);
@@ -185,4 +182,10 @@ function planServiceWide(service: Service, context: PlanContext, builder: GroupB
       target: "ACCEPT",
     }),
   );
+}
+
+/** Cluster IPs of one such network stand in one chain: a /24, or a /120. */
+function clusterIpNetwork(ip: string): string {
+  if (familyOf(ip) === "v4") return `${ip.slice(0, ip.lastIndexOf("."))}.0/24`;
+  return parseCidr(`${ip}/120`)?.text ?? hostNetwork(ip);
 }

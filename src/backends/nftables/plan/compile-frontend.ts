@@ -4,13 +4,7 @@ import { assignSlots } from "./assign-slots.ts";
 import { type ChainFactory, type Destination, FIRST_SLOT, REFUSE } from "./chains.ts";
 import { classId } from "./class-id.ts";
 import { NAMES } from "./containers.ts";
-import {
-  type AccessList,
-  type Frontend,
-  frontendKey,
-  type Target,
-  type TargetList,
-} from "./frontend.ts";
+import type { AccessList, Frontend, Target, TargetList } from "./frontend.ts";
 import { memberIds } from "./member-ids.ts";
 import { networkSet } from "./network-set.ts";
 import type { TableFacts } from "./table-facts.ts";
@@ -53,7 +47,7 @@ export function compileFrontend(
   const scoped = path.throughScope(slots);
   const end = access === undefined ? scoped : path.throughAccess(scoped, access, facts);
   return {
-    key: frontendKey(frontend),
+    key: frontend.key,
     label: frontend.label,
     verdict: end.verdict,
     chains: path.chains,

@@ -1,6 +1,6 @@
 import type { NftElement } from "../../../platform/linux/nft/table-script.ts";
 import { type CompiledFrontend, elementsOf } from "./compile-frontend.ts";
-import { type Frontend, frontendKey } from "./frontend.ts";
+import type { Frontend } from "./frontend.ts";
 
 export interface ElementChanges {
   readonly removed: readonly NftElement[];
@@ -19,7 +19,9 @@ export interface Recompiled {
  */
 export class FrontendTable {
   readonly #byClaimant = new Map<string, readonly Frontend[]>();
-  readonly #claims = new Map<string, readonly Frontend[]>();
+  /** Who has it; those who want it too are among the `#losers`. */
+  readonly #winners = new Map<string, Frontend>();
+  readonly #losers = new Map<string, readonly Frontend[]>();
   readonly #compiled = new Map<string, CompiledFrontend>();
   readonly #applied = new Map<string, CompiledFrontend>();
   readonly #touched = new Set<string>();
@@ -50,7 +52,7 @@ export class FrontendTable {
   ): readonly Recompiled[] {
     const all = [...this.#uncompiled].map((key) => {
       const before = this.#compiled.get(key);
-      const [winner] = this.#claims.get(key) ?? [];
+      const winner = this.#winners.get(key);
       const now = winner === undefined ? undefined : compile(winner, before);
       if (now === undefined) this.#compiled.delete(key);
       else this.#compiled.set(key, now);
@@ -93,19 +95,31 @@ export class FrontendTable {
   }
 
   #put(frontend: Frontend): void {
-    const key = frontendKey(frontend);
-    const others = this.#claims.get(key) ?? [];
-    const claims = [...others, frontend].sort(byPrecedence);
-    this.#claims.set(key, claims);
+    const { key } = frontend;
+    const winner = this.#winners.get(key);
+    if (winner === undefined) this.#winners.set(key, frontend);
+    else this.#settle(key, [winner, frontend, ...(this.#losers.get(key) ?? [])]);
     this.#uncompiled.add(key);
   }
 
   #drop(frontend: Frontend): void {
-    const key = frontendKey(frontend);
-    const left = (this.#claims.get(key) ?? []).filter((one) => one !== frontend);
-    if (left.length === 0) this.#claims.delete(key);
-    else this.#claims.set(key, left);
+    const { key } = frontend;
+    const winner = this.#winners.get(key);
+    const losers = this.#losers.get(key) ?? [];
+    const all = winner === undefined ? losers : [winner, ...losers];
+    this.#settle(
+      key,
+      all.filter((one) => one !== frontend),
+    );
     this.#uncompiled.add(key);
+  }
+
+  #settle(key: string, claims: readonly Frontend[]): void {
+    const [winner, ...losers] = [...claims].sort(byPrecedence);
+    if (winner === undefined) this.#winners.delete(key);
+    else this.#winners.set(key, winner);
+    if (losers.length === 0) this.#losers.delete(key);
+    else this.#losers.set(key, losers);
   }
 }
 

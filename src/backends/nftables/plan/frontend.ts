@@ -36,6 +36,8 @@ export type FrontendScope =
 
 /** An address and port on which something is served, and how. */
 export interface Frontend {
+  /** `10.96.0.10 . tcp . 80`: what the maps are keyed by. */
+  readonly key: string;
   readonly address: string;
   readonly protocol: Protocol;
   readonly port: number;
@@ -61,11 +63,9 @@ export const RANKS = {
   "listener-on-any": 5,
 } as const;
 
-/** `10.96.0.10 . tcp . 80`: what the maps are keyed by. */
-export function frontendKey({
-  address,
-  protocol,
-  port,
-}: Pick<Frontend, "address" | "protocol" | "port">): string {
-  return `${address} . ${protocol.toLowerCase()} . ${port}`;
+/** The key of an address and port. */
+export function frontendKey(address: string, protocol: Protocol, port: number): string {
+  return `${address} . ${PROTOCOL_NAMES[protocol]} . ${port}`;
 }
+
+const PROTOCOL_NAMES: Readonly<Record<Protocol, string>> = { TCP: "tcp", UDP: "udp", SCTP: "sctp" };

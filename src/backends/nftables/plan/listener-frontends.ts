@@ -7,10 +7,11 @@ import {
   type AccessList,
   type Frontend,
   type FrontendScope,
+  frontendKey,
   RANKS,
   type SlotMethod,
 } from "./frontend.ts";
-import { externalScope } from "./service-frontends.ts";
+import { PortScopes } from "./service-frontends.ts";
 import type { TableFacts } from "./table-facts.ts";
 import { PortLists } from "./target-lists.ts";
 
@@ -39,9 +40,11 @@ export function listenerFrontends(view: ListenerView, facts: TableFacts): readon
   if (node !== "" && node !== facts.nodeName) return [];
   if (obstacleOf(listener) !== undefined || familyOf(address) !== facts.family) return [];
   const addresses = isWildcard(address) ? facts.ownAddresses : [address];
+  const protocol = protocolOf(listener);
   return addresses.map((own) => ({
+    key: frontendKey(own, protocol, port),
     address: own,
-    protocol: protocolOf(listener),
+    protocol,
     port,
     rank: isWildcard(address) ? RANKS["listener-on-any"] : RANKS.listener,
     label: `listener ${keyOf(listener)}`,
@@ -65,7 +68,7 @@ function scopeOf({ listener, item }: ListenerView, { family }: TableFacts): Fron
   const index = isOnly ? 0 : service.ports.findIndex(({ name }) => name === servicePort);
   const port = service.ports[index];
   if (port === undefined) return NOBODY;
-  return externalScope(service, new PortLists(item, port, index, family));
+  return new PortScopes(service, new PortLists(item, port, index, family)).external;
 }
 
 /** The longest prefix decides, so it comes first. A group that does not exist lets nobody in. */

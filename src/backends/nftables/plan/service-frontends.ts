@@ -6,6 +6,7 @@ import {
   type AccessList,
   type Frontend,
   type FrontendScope,
+  frontendKey,
   RANKS,
   type SlotMethod,
 } from "./frontend.ts";
@@ -22,27 +23,23 @@ export function serviceFrontends(
   const { service } = item.service;
   const addresses = addressesOf(service, facts);
   const frontends: Frontend[] = [];
+  const { affinitySeconds } = service;
   for (const [index, port] of service.ports.entries()) {
-    const lists = new PortLists(item, port, index, facts.family);
-    const label = labelOf(service, port);
     const { protocol } = port;
-    const { affinitySeconds } = service;
+    const label = labelOf(service, port);
+    const scopes = new PortScopes(service, new PortLists(item, port, index, facts.family));
     const push = (address: string, number: number, type: ServiceAddressType): void => {
-      const scope =
-        type === "cluster-ip" ? internalScope(service, lists) : externalScope(service, lists);
-      const access =
-        type === "load-balancer-ip" ? sourceRanges(service, address, facts) : undefined;
-      const rank = RANKS[type];
       frontends.push({
+        key: frontendKey(address, protocol, number),
         address,
         protocol,
         port: number,
-        rank,
+        rank: RANKS[type],
         label,
-        scope,
+        scope: type === "cluster-ip" ? scopes.internal : scopes.external,
         method,
         affinitySeconds,
-        access,
+        access: type === "load-balancer-ip" ? sourceRanges(service, address, facts) : undefined,
       });
     };
     for (const [type, ip] of addresses) push(ip, port.port, type);
@@ -68,15 +65,35 @@ function addressesOf(
   return addresses;
 }
 
-function internalScope(service: Service, lists: PortLists): FrontendScope {
-  const isLocal = service.internalTrafficPolicy === "Local";
-  return { kind: "internal", list: isLocal ? lists.local : lists.cluster };
-}
+/** Who may choose from which list of one port; the addresses of a port share it. */
+export class PortScopes {
+  readonly #service: Service;
+  readonly #lists: PortLists;
+  #internal: FrontendScope | undefined;
+  #external: FrontendScope | undefined;
 
-export function externalScope(service: Service, lists: PortLists): FrontendScope {
-  return service.externalTrafficPolicy === "Local"
-    ? { kind: "external-local", list: lists.cluster, local: lists.local }
-    : { kind: "external", list: lists.cluster };
+  constructor(service: Service, lists: PortLists) {
+    this.#service = service;
+    this.#lists = lists;
+  }
+
+  get internal(): FrontendScope {
+    const isLocal = this.#service.internalTrafficPolicy === "Local";
+    this.#internal ??= {
+      kind: "internal",
+      list: isLocal ? this.#lists.local : this.#lists.cluster,
+    };
+    return this.#internal;
+  }
+
+  get external(): FrontendScope {
+    const { cluster: list } = this.#lists;
+    this.#external ??=
+      this.#service.externalTrafficPolicy === "Local"
+        ? { kind: "external-local", list, local: this.#lists.local }
+        : { kind: "external", list };
+    return this.#external;
+  }
 }
 
 function sourceRanges(

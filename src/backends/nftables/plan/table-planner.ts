@@ -12,7 +12,7 @@ import { ChainFactory } from "./chains.ts";
 import { ClaimedItems } from "./claimed-items.ts";
 import { compileFrontend, NO_SLOTS, type Slots } from "./compile-frontend.ts";
 import { containersOf, FILLED_BY_KERNEL, NAMES } from "./containers.ts";
-import { type Frontend, frontendKey } from "./frontend.ts";
+import type { Frontend } from "./frontend.ts";
 import { FrontendTable } from "./frontend-table.ts";
 import { slotsIn } from "./listed-slots.ts";
 import type { TableFacts } from "./table-facts.ts";
@@ -91,7 +91,7 @@ export class TablePlanner {
   /** To be called once all is said, before it is asked what to do. */
   settle(): void {
     const recompiled = this.#frontends.compile((frontend, before) => {
-      const slots = before?.slots ?? this.#seeds.get(frontendKey(frontend)) ?? NO_SLOTS;
+      const slots = before?.slots ?? this.#seeds.get(frontend.key) ?? NO_SLOTS;
       return compileFrontend(frontend, slots, this.#factory, this.#facts);
     });
     for (const { now } of recompiled) {

@@ -53,10 +53,14 @@ delete element ip t s { 10.0.0.2 }
 `);
 });
 
-test("a comment can not break out of its quotes", () => {
+test.each([
+  ['a" ; } delete table ip other', "a_ ; } delete table ip other"],
+  ["größe\\\n", "gr__e__"],
+  ["x".repeat(500), "x".repeat(120)],
+])("a comment is of a kind that nft takes: %j", (comment, written) => {
   const text = script();
-  text.addTable('a" ; } delete table ip other');
-  expect(text.text()).toBe('add table ip t { comment "a_ ; } delete table ip other" ; }\n');
+  text.addTable(comment);
+  expect(text.text()).toBe(`add table ip t { comment "${written}" ; }\n`);
 });
 
 test("many elements become several commands", () => {

@@ -102,18 +102,24 @@ export class TableScript {
     elements: Iterable<NftElement>,
     textOf: (element: NftElement) => string,
   ): void {
-    const byContainer = new Map<string, string[]>();
+    const open = new Map<string, { text: string; count: number }>();
+    const close = (container: string, text: string): void => {
+      this.#lines.push(`${verb} element ${this.#table} ${container} { ${text} }`);
+    };
     for (const element of elements) {
-      const texts = byContainer.get(element.container);
-      if (texts === undefined) byContainer.set(element.container, [textOf(element)]);
-      else texts.push(textOf(element));
-    }
-    for (const [container, texts] of byContainer) {
-      for (let at = 0; at < texts.length; at += ELEMENTS_IN_A_COMMAND) {
-        const some = texts.slice(at, at + ELEMENTS_IN_A_COMMAND).join(", ");
-        this.#lines.push(`${verb} element ${this.#table} ${container} { ${some} }`);
+      const { container } = element;
+      const command = open.get(container);
+      if (command === undefined) {
+        open.set(container, { text: textOf(element), count: 1 });
+      } else if (command.count === ELEMENTS_IN_A_COMMAND) {
+        close(container, command.text);
+        open.set(container, { text: textOf(element), count: 1 });
+      } else {
+        command.text += `, ${textOf(element)}`;
+        command.count += 1;
       }
     }
+    for (const [container, { text }] of open) close(container, text);
   }
 }
 
@@ -123,9 +129,13 @@ export function elementText({ key, value, comment }: NftElement): string {
   return value === undefined ? `${key}${note}` : `${key}${note} : ${value}`;
 }
 
-/** nft knows no escapes, and holds comments of that length at most. */
+/** In bytes, less than nft takes. */
 const MAX_COMMENT_LENGTH = 120;
+/** nft knows no escapes, and counts bytes: only what is printed as one of them goes in. */
+const UNSAFE = /[^ !#-[\]-~]/;
+const ALL_UNSAFE = new RegExp(UNSAFE, "g");
 
 function quoted(comment: string): string {
-  return `"${comment.replace(/["\\\n]/g, "_").slice(0, MAX_COMMENT_LENGTH)}"`;
+  const isFine = comment.length <= MAX_COMMENT_LENGTH && !UNSAFE.test(comment);
+  return `"${isFine ? comment : comment.replaceAll(ALL_UNSAFE, "_").slice(0, MAX_COMMENT_LENGTH)}"`;
 }

@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { generate } from "selfsigned";
 import { beforeAll, describe, expect, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
-import { AlpnSelectors } from "./alpn-selector.ts";
+import { AlpnSelectors } from "./alpn-selectors.ts";
 import { loadOpenSsl } from "./load-openssl.ts";
 import { TICKET_KEY_BYTES } from "./openssl-numbers.ts";
 import { type CertificatePair, SslContext } from "./ssl-context.ts";

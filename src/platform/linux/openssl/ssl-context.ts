@@ -1,5 +1,5 @@
 import { allocateNative } from "../native-memory.ts";
-import type { AlpnSelectors } from "./alpn-selector.ts";
+import type { AlpnSelectors } from "./alpn-selectors.ts";
 import type { OpenSslCalls } from "./openssl-calls.ts";
 import { expectGood } from "./openssl-error.ts";
 import {

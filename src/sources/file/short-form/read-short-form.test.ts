@@ -156,7 +156,7 @@ test("further listeners are numbered", () => {
 
 test("listeners of two protocols make two ports, and a server serves both", () => {
   const objects = load(
-    inService({ listen: [53, { address: 53, mode: "dns" }], servers: "10.0.0.53:5353" }),
+    inService({ listen: [53, { address: 53, mode: "udp" }], servers: "10.0.0.53:5353" }),
   );
   expect(objects).toMatchObject([
     {
