@@ -17,7 +17,8 @@ const SECURE_WEB: Port = { name: "https", protocol: "TCP", port: 443 };
 const DNS: Port = { name: "dns", protocol: "UDP", port: 53 };
 const TARGET_OFFSET = 8000;
 const NODE_PORT_BASE = 30_000;
-const HEALTH_CHECK_BASE = 32_000;
+/** Above all node ports, however many services there are. */
+const HEALTH_CHECK_BASE = 60_000;
 
 /** Nodes, services and their slices, as `kubectl get -o json` would list them. */
 export function createManifests(size: ClusterSize): readonly Manifest[] {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { canonicalIp } from "./address.ts";
+import { canonicalIp, parseHostPort } from "./address.ts";
 import {
   cidrSchema,
   keySchema,
@@ -77,6 +77,15 @@ const listenerTlsSchema: z.ZodType<ListenerTls> = z.strictObject({
   clientCaFile: z.string().default(""),
 });
 
+/** `IP`, `IP:PORT` or `[IPV6]:PORT`. */
+export const resolverSchema: z.ZodType<string> = z
+  .string()
+  .refine(
+    (text) =>
+      canonicalIp(text) !== undefined || canonicalIp(parseHostPort(text)?.host ?? "") !== undefined,
+    "the address of a resolver: IP, IP:PORT or [IPV6]:PORT",
+  );
+
 export const proxyProtocolSchema: z.ZodType<ProxyProtocol> = z.strictObject({
   send: z.enum(["none", "v1", "v2"]).default("none"),
   acceptFrom: z.array(cidrSchema).default([]),
@@ -109,7 +118,7 @@ export const listenerSchema: z.ZodType<Listener> = z
     usersFile: z.string().default(""),
     trustedHops: z.array(cidrSchema).default([]),
     hostsFile: z.string().default(""),
-    forwardTo: z.array(z.string().min(1)).default([]),
+    forwardTo: z.array(resolverSchema).default([]),
     node: z.string().default(""),
   })
   .refine((listener) => listener.address.startsWith("/") === (listener.port === 0), {

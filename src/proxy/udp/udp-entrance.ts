@@ -12,12 +12,18 @@ export interface UdpEntranceParts {
   readonly config: ListenerConfig;
   readonly row: CounterRow;
   readonly upstreamOf: (key: string) => UpstreamRuntime | undefined;
+  /** Sessions at a time, on this loop; one more ends the one that was opened first. */
+  readonly maxSessions?: number;
 }
+
+/** Senders can be made up: a flood of them shall not use up the descriptors of the loop. */
+const MAX_SESSIONS = 16_384;
 
 /** Datagrams: all of one client go to one server, as long as they keep coming. */
 export class UdpEntrance implements Entrance, FrontReader {
   readonly #host: SessionHost;
   readonly #upstreamOf: UdpEntranceParts["upstreamOf"];
+  readonly #maxSessions: number;
   readonly #fronts = new Map<DatagramFd, UdpFront>();
   readonly #sessions = new Map<PeerKey, UdpSession>();
   readonly #unflushed = new Set<UdpSession>();
@@ -27,9 +33,11 @@ export class UdpEntrance implements Entrance, FrontReader {
   #row: CounterRow;
   #called: CalledAddress;
 
-  constructor(host: SessionHost, { config, row, upstreamOf }: UdpEntranceParts) {
+  constructor(host: SessionHost, parts: UdpEntranceParts) {
+    const { config, row, upstreamOf, maxSessions = MAX_SESSIONS } = parts;
     this.#host = host;
     this.#upstreamOf = upstreamOf;
+    this.#maxSessions = maxSessions;
     this.#config = config;
     this.#row = row;
     this.#called = new CalledAddress(config, upstreamOf);
@@ -103,6 +111,7 @@ export class UdpEntrance implements Entrance, FrontReader {
       this.#row.failed();
       return undefined;
     }
+    this.#makeRoom();
     const session: UdpSession = new UdpSession(this.#host, {
       client,
       target,
@@ -117,5 +126,11 @@ export class UdpEntrance implements Entrance, FrontReader {
     });
     this.#sessions.set(key, session);
     return session.start() ? session : undefined;
+  }
+
+  #makeRoom(): void {
+    if (this.#sessions.size < this.#maxSessions) return;
+    const [first] = this.#sessions.values();
+    first?.abort();
   }
 }

@@ -67,12 +67,12 @@ describe("names", () => {
     ]);
   });
 
-  test.each([
-    [{ forwardTo: ["a.example"] }, 'forwardTo: "a.example" is not valid; expected IP or IP:PORT'],
-    [{ hostsFile: "/none" }, "hostsFile /none: not read yet"],
-  ])("%o keeps the listener closed", (more, obstacle) => {
-    expect(planOf(more)).toMatchObject({ obstacle });
-  });
+  test.each([[{ hostsFile: "/none" }, "hostsFile /none: not read yet"]])(
+    "%o keeps the listener closed",
+    (more, obstacle) => {
+      expect(planOf(more)).toMatchObject({ obstacle });
+    },
+  );
 
   test("others without a resolver are told", () => {
     const plan = planOf({ allowOthers: true, forwardTo: ["127.0.0.1"] });

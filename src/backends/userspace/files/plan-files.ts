@@ -44,11 +44,6 @@ function planDns(listener: Listener, files: ListenerFiles, facts: NodeFacts): Fi
     hostsFile === "" ? { value: new Map(), problem: "" } : entryOf(files.hosts, hostsFile);
   const what = `hostsFile ${hostsFile}: ${entry.problem}`;
   if (entry.value === undefined) return { config: NOTHING, obstacle: what, notes: [] };
-  const wrong = forwardTo.find((text) => parseResolver(text) === undefined);
-  if (wrong !== undefined) {
-    const obstacle = `forwardTo: "${wrong}" is not valid; expected IP or IP:PORT`;
-    return { config: NOTHING, obstacle, notes: [] };
-  }
   const named = forwardTo.flatMap((text) => parseResolver(text) ?? []);
   const resolvers = forwardTo.length === 0 ? files.resolvers : named;
   const others = resolvers.filter((resolver) => !isOwn(resolver, listener, facts));

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { cidrSchema, nameSchema } from "../../../core/model/common.ts";
-import { modeSchema, proxyProtocolSchema } from "../../../core/model/listener.ts";
+import { modeSchema, proxyProtocolSchema, resolverSchema } from "../../../core/model/listener.ts";
 import {
   durationField,
   listenAddressField,
@@ -38,7 +38,7 @@ const listenObject = z
     usersFile: z.string().optional(),
     trustedHops: oneOrMany(cidrSchema).optional(),
     hostsFile: z.string().optional(),
-    forwardTo: oneOrMany(z.string().min(1)).optional(),
+    forwardTo: oneOrMany(resolverSchema).optional(),
     node: z.string().optional(),
   })
   .transform(({ address, ...listen }) => ({ ...listen, at: address }));
