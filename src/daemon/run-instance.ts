@@ -1,8 +1,8 @@
 import type { InstanceConfig } from "./config.ts";
 import type { EndListener, EndRequest } from "./end-requests.ts";
 import { type Instance, startInstance } from "./instance.ts";
-import { takesOver } from "./succession.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import { takesOver } from "./succession.ts";
 
 /** A clean end that takes longer, beside the draining of backends, is not waited for. */
 const STOP_GRACE_MS = 10_000;
