@@ -12,18 +12,18 @@ export interface UdpEntranceParts {
   readonly config: ListenerConfig;
   readonly row: CounterRow;
   readonly upstreamOf: (key: string) => UpstreamRuntime | undefined;
-  /** Sessions at a time, on this loop; one more ends the one that was opened first. */
-  readonly maxSessions?: number;
 }
 
-/** Senders can be made up: a flood of them shall not use up the descriptors of the loop. */
-const MAX_SESSIONS = 16_384;
+/**
+ * At a time, for a listener on a loop; one more ends the session that was opened first. Senders can be
+ * made up: a flood of them shall not use up the descriptors.
+ */
+export const MAX_UDP_SESSIONS = 16_384;
 
 /** Datagrams: all of one client go to one server, as long as they keep coming. */
 export class UdpEntrance implements Entrance, FrontReader {
   readonly #host: SessionHost;
   readonly #upstreamOf: UdpEntranceParts["upstreamOf"];
-  readonly #maxSessions: number;
   readonly #fronts = new Map<DatagramFd, UdpFront>();
   readonly #sessions = new Map<PeerKey, UdpSession>();
   readonly #unflushed = new Set<UdpSession>();
@@ -34,10 +34,9 @@ export class UdpEntrance implements Entrance, FrontReader {
   #called: CalledAddress;
 
   constructor(host: SessionHost, parts: UdpEntranceParts) {
-    const { config, row, upstreamOf, maxSessions = MAX_SESSIONS } = parts;
+    const { config, row, upstreamOf } = parts;
     this.#host = host;
     this.#upstreamOf = upstreamOf;
-    this.#maxSessions = maxSessions;
     this.#config = config;
     this.#row = row;
     this.#called = new CalledAddress(config, upstreamOf);
@@ -129,7 +128,7 @@ export class UdpEntrance implements Entrance, FrontReader {
   }
 
   #makeRoom(): void {
-    if (this.#sessions.size < this.#maxSessions) return;
+    if (this.#sessions.size < MAX_UDP_SESSIONS) return;
     const [first] = this.#sessions.values();
     first?.abort();
   }
