@@ -1,12 +1,15 @@
 import type { Log } from "../../core/log.ts";
 import { isExists, isNotFound, isRefused, type Nft } from "../../platform/linux/nft/nft.ts";
+import type { NftElements, TransactionOutcome } from "../../platform/linux/nft/nft-elements.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
 import { differences, unusedChains } from "./plan/compare-listing.ts";
+import { elementMessages } from "./plan/element-messages.ts";
 import type { TablePlanner } from "./plan/table-planner.ts";
 
 export interface KernelSyncOptions {
   readonly nft: Nft;
+  readonly elements: NftElements;
   readonly generation: NftGeneration;
   readonly tables: readonly TablePlanner[];
   readonly log: Log;
@@ -21,6 +24,8 @@ export interface SyncCounts {
   readonly repairs: number;
 }
 
+const APPLIED: TransactionOutcome = { kind: "applied" };
+
 type Listings = ReadonlyMap<TablePlanner, NftListing>;
 
 /**
@@ -28,6 +33,7 @@ type Listings = ReadonlyMap<TablePlanner, NftListing>;
  */
 export class KernelSync {
   readonly #nft: Nft;
+  readonly #elements: NftElements;
   readonly #generation: NftGeneration;
   readonly #tables: readonly TablePlanner[];
   readonly #log: Log;
@@ -38,8 +44,9 @@ export class KernelSync {
   #isInSync = false;
   #counts = { transactions: 0, full: 0, repairs: 0 };
 
-  constructor({ nft, generation, tables, log }: KernelSyncOptions) {
+  constructor({ nft, elements, generation, tables, log }: KernelSyncOptions) {
     this.#nft = nft;
+    this.#elements = elements;
     this.#generation = generation;
     this.#tables = tables;
     this.#log = log;
@@ -57,7 +64,7 @@ export class KernelSync {
     this.#trusted = generation;
   }
 
-  /** @throws CoreError ERR_PROGRAM_FAILED; then the next call does it again */
+  /** @throws CoreError ERR_PROGRAM_FAILED or ERR_SYSTEM_CALL; then the next call does it again */
   async sync(): Promise<void> {
     this.#isInSync = false;
     if (this.#found === undefined) await this.#syncChanges();
@@ -97,20 +104,32 @@ export class KernelSync {
   }
 
   async #syncChanges(): Promise<void> {
+    const outcome = await this.#applyChanges();
+    if (outcome.kind === "applied") return this.#commit();
+    this.#counts.repairs += 1;
+    this.#log.warn(
+      { err: outcome.error },
+      "the kernel holds something else than was written: all is written anew",
+    );
+    await this.#writeAll(new Map());
+  }
+
+  /** Elements go straight to the kernel; what is more than that goes through nft. */
+  async #applyChanges(): Promise<TransactionOutcome> {
+    const messages = elementMessages(this.#tables);
+    if (messages === undefined) return this.#runChanges();
+    if (messages.length === 0) return APPLIED;
+    return this.#transact(() => this.#elements.run(messages));
+  }
+
+  async #runChanges(): Promise<TransactionOutcome> {
     const script = this.#tables.map((table) => table.changesScript()).join("");
-    if (script === "") return this.#commit();
     try {
-      await this.#transact(script);
+      return await this.#transactScript(script);
     } catch (error) {
-      if (!isExists(error) && !isNotFound(error)) throw error;
-      this.#counts.repairs += 1;
-      this.#log.warn(
-        { err: error },
-        "the kernel holds something else than was written: all is written anew",
-      );
-      return this.#writeAll(new Map());
+      if (isExists(error) || isNotFound(error)) return { kind: "unexpected", error };
+      throw error;
     }
-    this.#commit();
   }
 
   /** What an earlier run left stays as it is where it is what should be there. */
@@ -134,22 +153,31 @@ export class KernelSync {
     const script = this.#tables.map((table) => table.fullScript(found.get(table))).join("");
     this.#counts.full += 1;
     try {
-      await this.#transact(script);
+      await this.#transactScript(script);
     } catch (error) {
       if (!isRefused(error)) throw error;
       this.#log.warn({ err: error }, "the tables can not be mended: they are made anew");
-      await this.#transact(this.#tables.map((table) => table.recreateScript()).join(""));
+      await this.#transactScript(this.#tables.map((table) => table.recreateScript()).join(""));
     }
     for (const table of this.#tables) table.commitFull();
   }
 
+  #transactScript(script: string): Promise<TransactionOutcome> {
+    return this.#transact(async () => {
+      await this.#nft.run(script);
+      return APPLIED;
+    });
+  }
+
   /** Each transaction makes one generation: where it is not the next one, others were there too. */
-  async #transact(script: string): Promise<void> {
+  async #transact(run: () => Promise<TransactionOutcome>): Promise<TransactionOutcome> {
     const before = await this.#generation.read();
     if (before !== this.#trusted) this.#trusted = undefined;
-    await this.#nft.run(script);
+    const outcome = await run();
+    if (outcome.kind !== "applied") return outcome;
     this.#counts.transactions += 1;
     if (this.#trusted !== undefined) this.#trusted += 1;
+    return outcome;
   }
 
   #commit(): void {

@@ -8,6 +8,7 @@ import { execChecked, systemExec } from "../../platform/linux/exec.ts";
 import { takeInstanceLock } from "../../platform/linux/instance-lock.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
+import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import type { Backend } from "../backend.ts";
 import { createNftablesBackend } from "./nftables-backend.ts";
@@ -42,6 +43,7 @@ class Rig {
     });
     const world: NftablesWorld = {
       nft: { ...nft, ...change },
+      elements: this.namespace.run(openNftElements),
       generation: this.namespace.run(openNftGeneration),
       sysctl: {
         read: async () => undefined,
@@ -177,6 +179,49 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.apply(service(), endpoint(1));
     expect(await rig.generation()).toBe(before + 1);
   });
+
+  test("one endpoint in the place of another starts no program, and is one transaction", async () => {
+    const rig = new Rig();
+    const real = createNft({ run: (...call) => rig.namespace.run(() => systemExec.run(...call)) });
+    const scripts: string[] = [];
+    const run = async (script: string): Promise<void> => {
+      scripts.push(script);
+      await real.run(script);
+    };
+    const backend = rig.start({}, { run });
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    const before = await rig.generation();
+    await rig.apply(service(), endpoint(1), endpoint(3));
+    expect(scripts).toHaveLength(1);
+    expect(await rig.generation()).toBe(before + 1);
+    expect((await rig.listing()).join("\n")).toContain(
+      "10.96.0.1 . tcp . 80 . 0:2 : 10.1.0.3 . 8080",
+    );
+    const metrics = new Map(backend.metrics?.().map(({ name, samples }) => [name, samples]));
+    expect(metrics.get("nftables_transactions_total")?.[0]?.value).toBe(2);
+  });
+
+  test.each([
+    "delete element ip portolan endpoints { 10.96.0.1 . tcp . 80 . 0:2 }",
+    "delete table ip portolan",
+  ])(
+    "elements that the kernel does not expect become one full transaction: %s",
+    async (command) => {
+      const rig = new Rig();
+      rig.start();
+      await rig.apply(service(), endpoint(1), endpoint(2));
+      await rig.run(command);
+      const before = await rig.generation();
+      await rig.apply(service(), endpoint(1), endpoint(3));
+      expect(await rig.generation()).toBe(before + 1);
+      expect(rig.warnings).toEqual([
+        "the kernel holds something else than was written: all is written anew",
+      ]);
+      const listing = (await rig.listing()).join("\n");
+      expect(listing).toContain("10.1.0.3 . 8080");
+      expect(listing).not.toContain("10.1.0.2 . 8080");
+    },
+  );
 
   test("a table that can not be mended is made anew", async () => {
     const rig = new Rig();

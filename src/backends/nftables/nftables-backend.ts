@@ -30,9 +30,9 @@ export function createNftablesBackend(
 ): Backend {
   const planner = new Planner(planSettingsOf(options, nodeName));
   const lock = world.takeLock();
-  const { nft, generation, nowMs } = world;
+  const { nft, elements, generation, nowMs } = world;
   const { tables } = planner;
-  const kernel = new KernelSync({ nft, generation, tables, log });
+  const kernel = new KernelSync({ nft, elements, generation, tables, log });
   const conntrack = world.createConntrack((ip) =>
     tables.some(({ facts }) => facts.nodePortAddresses.includes(ip)),
   );
@@ -81,6 +81,7 @@ export function createNftablesBackend(
       clearInterval(timer);
       await turns.take(async () => undefined);
       conntrack.close();
+      elements.close();
       generation.close();
       lock.release();
     },

@@ -4,12 +4,14 @@ import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-tab
 import { systemExec } from "../../platform/linux/exec.ts";
 import { type InstanceLock, takeInstanceLock } from "../../platform/linux/instance-lock.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
+import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 
 /** What the backend takes from the kernel of its network namespace; tests give their own. */
 export interface NftablesWorld {
   readonly nft: Nft;
+  readonly elements: NftElements;
   readonly generation: NftGeneration;
   readonly sysctl: Sysctl;
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance holds it */
@@ -24,6 +26,7 @@ const TRACKED = new Set(["cluster-ip", "external-ip", "load-balancer-ip", "node-
 export function openWorld(): NftablesWorld {
   return {
     nft: createNft(systemExec),
+    elements: openNftElements(),
     generation: openNftGeneration(),
     sysctl: systemSysctl,
     takeLock: () => takeInstanceLock("nftables"),

@@ -15,6 +15,8 @@ const ALIGNMENT = 4;
 export const NLM_F_REQUEST = 0x1;
 export const NLM_F_ACK = 0x4;
 export const NLM_F_DUMP = 0x300;
+/** Of a request that makes something: what is not there comes to be. */
+export const NLM_F_CREATE = 0x400;
 /** Of a part of a dump: the state changed while it was read. */
 export const NLM_F_DUMP_INTR = 0x10;
 /** Of an error: it echoes the header of the request only, not all of it. */

@@ -13,7 +13,7 @@ import { ClaimedItems } from "./claimed-items.ts";
 import { compileFrontend, NO_SLOTS, type Slots } from "./compile-frontend.ts";
 import { containersOf, FILLED_BY_KERNEL, NAMES } from "./containers.ts";
 import type { Frontend } from "./frontend.ts";
-import { FrontendTable } from "./frontend-table.ts";
+import { type ElementChanges, FrontendTable } from "./frontend-table.ts";
 import { slotsIn } from "./listed-slots.ts";
 import type { TableFacts } from "./table-facts.ts";
 
@@ -107,23 +107,41 @@ export class TablePlanner {
     this.#seeds = slotsIn(listing);
   }
 
+  /** What changed, where that is elements alone; undefined where chains come, change or go too. */
+  elementChanges(): ElementChanges | undefined {
+    const hasChains = this.#chains.changes().set.length > 0 || this.#goingChains().length > 0;
+    return hasChains ? undefined : this.#elementChanges();
+  }
+
   /** The commands for what changed; empty where nothing did. */
   changesScript(): string {
     const script = new TableScript(this.table);
     const chains = this.#chains.changes();
-    const members = this.#members.changes();
-    const elements = this.#frontends.changes();
+    const elements = this.#elementChanges();
     for (const [, chain] of chains.set) script.addChain(chain);
-    script.deleteElements([...elements.removed, ...members.removed.map(elementOf)]);
+    script.deleteElements(elements.removed);
     for (const [name, chain] of chains.set) {
       script.flushChain(name);
       script.addRules(chain);
     }
-    script.addElements([...elements.added, ...members.set.map(([, element]) => element)]);
-    const stale = [...this.#stale].filter((name) => !this.#chains.has(name));
-    for (const name of stale) script.flushChain(name);
-    for (const name of stale) script.deleteChain(name);
+    script.addElements(elements.added);
+    const going = this.#goingChains();
+    for (const name of going) script.flushChain(name);
+    for (const name of going) script.deleteChain(name);
     return script.text();
+  }
+
+  #elementChanges(): ElementChanges {
+    const members = this.#members.changes();
+    const elements = this.#frontends.changes();
+    return {
+      removed: [...elements.removed, ...members.removed.map(elementOf)],
+      added: [...elements.added, ...members.set.map(([, element]) => element)],
+    };
+  }
+
+  #goingChains(): readonly string[] {
+    return [...this.#stale].filter((name) => !this.#chains.has(name));
   }
 
   /** The commands that make all of it so, whatever is there, at one moment. */

@@ -52,12 +52,12 @@ export function createNft(exec: Exec): Nft {
 }
 
 /** What was to be added is there already. */
-export function isExists(error: unknown): boolean {
+export function isExists(error: unknown): error is CoreError {
   return says(error, SAYS_EXISTS);
 }
 
 /** What was to be changed or deleted is not there. */
-export function isNotFound(error: unknown): boolean {
+export function isNotFound(error: unknown): error is CoreError {
   return says(error, SAYS_NOT_FOUND);
 }
 
@@ -70,7 +70,7 @@ export function isDenied(error: unknown): boolean {
   return says(error, SAYS_DENIED);
 }
 
-function says(error: unknown, what: string): boolean {
+function says(error: unknown, what: string): error is CoreError {
   return (
     error instanceof CoreError &&
     error.code === "ERR_PROGRAM_FAILED" &&

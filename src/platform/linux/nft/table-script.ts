@@ -136,6 +136,11 @@ const UNSAFE = /[^ !#-[\]-~]/;
 const ALL_UNSAFE = new RegExp(UNSAFE, "g");
 
 function quoted(comment: string): string {
+  return `"${writtenComment(comment)}"`;
+}
+
+/** A comment as far as nft takes it. */
+export function writtenComment(comment: string): string {
   const isFine = comment.length <= MAX_COMMENT_LENGTH && !UNSAFE.test(comment);
-  return `"${isFine ? comment : comment.replaceAll(ALL_UNSAFE, "_").slice(0, MAX_COMMENT_LENGTH)}"`;
+  return isFine ? comment : comment.replaceAll(ALL_UNSAFE, "_").slice(0, MAX_COMMENT_LENGTH);
 }

@@ -1,0 +1,58 @@
+import { CoreError } from "../../../core/errors.ts";
+import { NETLINK_NETFILTER } from "../../../wire/netlink/conntrack/conntrack-words.ts";
+import {
+  type ElementMessage,
+  writeElementBatch,
+} from "../../../wire/netlink/nftables/element-batch.ts";
+import { ERRNO } from "../../errno.ts";
+import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
+
+/** How a transaction ended that was not refused outright. */
+export type TransactionOutcome =
+  | { readonly kind: "applied" }
+  /** The kernel holds something else than was thought, and did nothing. */
+  | { readonly kind: "unexpected"; readonly error: CoreError };
+
+/**
+ * Changes elements without the program `nft`, whose start and end take longer than the change: a netlink
+ * socket that is closed after something was deleted waits until no packet can see it any more. This one
+ * stays open.
+ */
+export interface NftElements {
+  /** Runs messages, at least one, as one transaction. @throws CoreError ERR_SYSTEM_CALL */
+  run(messages: readonly ElementMessage[]): Promise<TransactionOutcome>;
+  close(): void;
+}
+
+const APPLIED: TransactionOutcome = { kind: "applied" };
+/** What was to be deleted is not there, or what was to be added is. */
+const UNEXPECTED: ReadonlySet<number> = new Set([ERRNO.ENOENT, ERRNO.EEXIST]);
+
+/** In the network namespace that this thread is in. @throws CoreError ERR_SYSTEM_CALL */
+export function openNftElements(): NftElements {
+  const socket = new NetlinkSocket(NETLINK_NETFILTER);
+  return {
+    run: async (messages) => {
+      const { failures, isOverrun } = await socket.exchange({
+        count: messages.length,
+        write: (writer, first) => writeElementBatch(writer, first, messages),
+      });
+      if (isOverrun) {
+        throw new CoreError("ERR_SYSTEM_CALL", "changing elements: the kernel's answer was lost");
+      }
+      const failure = failures.find(({ errno }) => !UNEXPECTED.has(errno)) ?? failures[0];
+      if (failure === undefined) return APPLIED;
+      const error = requestError(wordsOf(messages[failure.index]), failure);
+      if (!UNEXPECTED.has(failure.errno)) throw error;
+      return { kind: "unexpected", error };
+    },
+    close: () => socket.close(),
+  };
+}
+
+/** As the command that says the same. */
+function wordsOf(message: ElementMessage | undefined): string {
+  if (message === undefined) return "changing elements";
+  const { verb, family, table, container } = message;
+  return `${verb} element ${family === "v4" ? "ip" : "ip6"} ${table} ${container}`;
+}
