@@ -40,7 +40,8 @@ const FALSE_ALARM = 1e-9;
 const FEWEST_PACKETS = 16;
 /** Enough to tell a quarter from a half, with the tolerance below, without a false alarm. */
 const SHARE_PACKETS = 500;
-const SHARE_TOLERANCE = 0.125;
+/** So many standard deviations beside its share a data plane may be: more is as rare as a false alarm. */
+const SHARE_DEVIATIONS = 6.1;
 
 const WITHOUT_ENDPOINT = { reject: "rejected", drop: "dropped", "not-ours": "untouched" } as const;
 
@@ -77,14 +78,19 @@ async function judgeEndpoints(
   }
   for (const endpoint of endpoints) {
     const share = (arrivals.get(endpoint) ?? 0) / sent;
-    const isWrong = isUneven(endpoints)
-      ? Math.abs(share - endpoint.probability) > SHARE_TOLERANCE
-      : share === 0;
-    if (isWrong) {
+    const isFarOff =
+      isUneven(endpoints) &&
+      Math.abs(share - endpoint.probability) > shareTolerance(endpoint.probability, sent);
+    if (share === 0 || isFarOff) {
       return `expected a share of ${endpoint.probability} for ${nameOf(endpoint)}, but it got ${share} of ${sent} packets`;
     }
   }
   return undefined;
+}
+
+/** How far the share of so many packets may be from a probability by chance. */
+export function shareTolerance(probability: number, packets: number): number {
+  return SHARE_DEVIATIONS * Math.sqrt((probability * (1 - probability)) / packets);
 }
 
 /** As many as the driver sends at once. */

@@ -118,3 +118,16 @@ test("it says what the reference says", () => {
     ),
   );
 });
+
+test("a rule without a protocol is for all of them", () => {
+  const { defaultAccess, rules } = securityGroupSchema.parse({
+    kind: "SecurityGroup",
+    name: "office",
+    defaultAccess: "allow",
+    rules: [{ name: "no", network: "10.0.0.0/8", access: "deny" }],
+  });
+  const group = new SecurityGroup({ defaultAccess, rules });
+  expect(group.allows("10.1.1.1", "TCP", 80)).toBe(false);
+  expect(group.allows("10.1.1.1", "UDP", 53)).toBe(false);
+  expect(group.allows("11.1.1.1", "UDP", 53)).toBe(true);
+});

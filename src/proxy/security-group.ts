@@ -1,8 +1,9 @@
 import type { Protocol } from "../core/model/common.ts";
-import type {
-  Access,
-  SecurityGroup as SecurityGroupObject,
-  SecurityRule,
+import {
+  type Access,
+  ruleConcerns,
+  type SecurityGroup as SecurityGroupObject,
+  type SecurityRule,
 } from "../core/model/security-group.ts";
 import { NetworkTree } from "./network-tree.ts";
 
@@ -29,9 +30,6 @@ export class SecurityGroup {
 
   /** The rule with the longest network of those for client, protocol and port, then the first. */
   decidingRule(client: string, protocol: Protocol, port: number): SecurityRule | undefined {
-    return this.#rules.find(
-      client,
-      (rule) => rule.protocol === protocol && rule.minPort <= port && port <= rule.maxPort,
-    );
+    return this.#rules.find(client, (rule) => ruleConcerns(rule, protocol, port));
   }
 }

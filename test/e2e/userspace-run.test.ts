@@ -35,7 +35,7 @@ test("the quickstart runs without root: balanced by weight, with what can not be
     await cli.waitFor(new RegExp(`"port":${server.port},"msg":"a server is up"`), "stderr");
   }
   expect(new Set(await callTimes(port, 12))).toEqual(new Set(["1", "2", "3"]));
-  expect(cli.stderr).toContain("cluster IPs are not led to the proxy");
+  expect(cli.stderr).toContain("cluster IPs are led to the proxy only with --redirect");
   expect((await cli.stop()).code).toBe(0);
 });
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { shareTolerance } from "../../src/backends/contract-judge.ts";
 import type { Protocol } from "../../src/core/model/common.ts";
 import { endpointSchema } from "../../src/core/model/endpoint.ts";
 import { nodeSchema } from "../../src/core/model/node.ts";
@@ -284,10 +285,21 @@ export function describeOverTime(subject: OverTimeSubject): void {
       const outcomes = await play.stage.call(Array.from({ length: count }, () => base));
       return outcomes.filter((outcome) => textOf(outcome) === at(workload)).length / count;
     };
-    await play.apply(service(), endpoint("web-a", { weight: 1 }), endpoint("web-b", { weight: 9 }));
-    expect(Math.abs((await shareOf("web-a")) - 0.1)).toBeLessThan(TOLERANCE);
-    await play.apply(service(), endpoint("web-a", { weight: 3 }), endpoint("web-b", { weight: 1 }));
-    expect(Math.abs((await shareOf("web-a")) - 0.75)).toBeLessThan(TOLERANCE);
+    for (const [a, b] of [
+      [1, 9],
+      [3, 1],
+      [1, 1],
+    ] as const) {
+      const expected = a / (a + b);
+      await play.apply(
+        service(),
+        endpoint("web-a", { weight: a }),
+        endpoint("web-b", { weight: b }),
+      );
+      const share = await shareOf("web-a");
+      expect(share).toBeGreaterThan(0);
+      expect(Math.abs(share - expected)).toBeLessThan(shareTolerance(expected, count));
+    }
   });
 
   test("rules that were deleted by hand come back", async () => {
@@ -338,9 +350,6 @@ async function connectAgain(network: NamespaceNetwork): Promise<Lines> {
   expect(await client.next()).toBe("connected");
   return client;
 }
-
-/** Five times the standard deviation of a half. */
-const TOLERANCE = 0.125;
 
 const ECHO = `require("node:net").createServer((socket) => socket.pipe(socket)).listen(${ECHO_PORT}, () => console.log("serving"))`;
 const CLIENT = `const socket = require("node:net").connect(${port}, "${IP}", () => console.log("connected")); process.stdin.pipe(socket).pipe(process.stdout)`;

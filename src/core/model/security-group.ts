@@ -14,7 +14,7 @@ export interface SecurityRule {
   readonly name: string;
   /** Where clients come from. */
   readonly network: string;
-  readonly protocol: Protocol;
+  readonly protocol: Protocol | "any";
   /** Of the listening port, both ends included. */
   readonly minPort: number;
   readonly maxPort: number;
@@ -40,7 +40,7 @@ export const securityGroupSchema: z.ZodType<SecurityGroup> = z.strictObject({
         .strictObject({
           name: metadataFields.name,
           network: cidrSchema,
-          protocol: protocolSchema.default("TCP"),
+          protocol: z.union([protocolSchema, z.literal("any")]).default("any"),
           minPort: portSchema.default(1),
           maxPort: portSchema.default(65_535),
           access: accessSchema,
@@ -52,3 +52,12 @@ export const securityGroupSchema: z.ZodType<SecurityGroup> = z.strictObject({
     )
     .default([]),
 });
+
+/** Whether a rule is about what calls a port in a protocol. */
+export function ruleConcerns(
+  { protocol, minPort, maxPort }: SecurityRule,
+  called: Protocol,
+  port: number,
+): boolean {
+  return (protocol === "any" || protocol === called) && minPort <= port && port <= maxPort;
+}

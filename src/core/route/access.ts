@@ -1,6 +1,11 @@
 import { cidrContains, parseCidr } from "../model/address.ts";
 import { type Listener, protocolOf } from "../model/listener.ts";
-import type { Access, SecurityGroup, SecurityRule } from "../model/security-group.ts";
+import {
+  type Access,
+  ruleConcerns,
+  type SecurityGroup,
+  type SecurityRule,
+} from "../model/security-group.ts";
 import { type Service, sourceRangesFor } from "../model/service.ts";
 import type { GlobalState } from "../store/state.ts";
 import type { Packet } from "./packet.ts";
@@ -67,8 +72,7 @@ function decidingRule(
 ): SecurityRule | undefined {
   let best: { rule: SecurityRule; prefix: number } | undefined;
   for (const rule of group.rules) {
-    if (rule.protocol !== protocolOf(listener)) continue;
-    if (listener.port < rule.minPort || listener.port > rule.maxPort) continue;
+    if (!ruleConcerns(rule, protocolOf(listener), listener.port)) continue;
     const network = parseCidr(rule.network);
     if (network === undefined || !cidrContains(network, client)) continue;
     if (best === undefined || network.prefix > best.prefix) best = { rule, prefix: network.prefix };

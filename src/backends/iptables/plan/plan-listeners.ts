@@ -1,7 +1,7 @@
 import { familyOf, isWildcard, parseCidr } from "../../../core/model/address.ts";
 import { type Listener, protocolOf } from "../../../core/model/listener.ts";
 import { keyOf } from "../../../core/model/object.ts";
-import type { SecurityGroup } from "../../../core/model/security-group.ts";
+import { ruleConcerns, type SecurityGroup } from "../../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../../core/model/service.ts";
 import { listenerFirewallChain } from "./chain-names.ts";
 import type { GroupBuilder } from "./group-rules.ts";
@@ -82,11 +82,9 @@ function accessOf(
   if (group === undefined) return { entries: [], otherwise: "deny" };
   const entries = group.rules
     .filter(
-      ({ protocol, minPort, maxPort, network }) =>
-        protocol === protocolOf(listener) &&
-        listener.port >= minPort &&
-        listener.port <= maxPort &&
-        familyOf(network) === familyOf(listener.address),
+      (rule) =>
+        ruleConcerns(rule, protocolOf(listener), listener.port) &&
+        familyOf(rule.network) === familyOf(listener.address),
     )
     .map(({ network, access }) => ({ network, access }))
     .sort((a, b) => prefixOf(b.network) - prefixOf(a.network));

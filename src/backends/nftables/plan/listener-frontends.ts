@@ -1,7 +1,7 @@
 import { familyOf, isWildcard, parseCidr } from "../../../core/model/address.ts";
 import { type Listener, protocolOf } from "../../../core/model/listener.ts";
 import { keyOf } from "../../../core/model/object.ts";
-import type { SecurityGroup } from "../../../core/model/security-group.ts";
+import { ruleConcerns, type SecurityGroup } from "../../../core/model/security-group.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import {
   type AccessList,
@@ -78,11 +78,9 @@ function accessOf(view: ListenerView, { family }: TableFacts): AccessList | unde
   if (securityGroup === undefined) return { kind: "rules", rules: [], otherwise: false };
   const rules = securityGroup.rules
     .filter(
-      ({ protocol, minPort, maxPort, network }) =>
-        protocol === protocolOf(listener) &&
-        minPort <= listener.port &&
-        listener.port <= maxPort &&
-        familyOf(network) === family,
+      (rule) =>
+        ruleConcerns(rule, protocolOf(listener), listener.port) &&
+        familyOf(rule.network) === family,
     )
     .sort((a, b) => prefixOf(b.network) - prefixOf(a.network))
     .map(({ network, access }) => ({ network, allow: access === "allow" }));

@@ -70,7 +70,7 @@ export function parsePortText(text: string): ShortPort | undefined {
   return { name: "", protocol, port };
 }
 
-/** `allow 10.0.0.0/8`: a rule for all ports. */
+/** `allow 10.0.0.0/8`: a rule for all protocols and ports. */
 export function parseRule(text: string): ShortRule | undefined {
   const [verb, word = "", ...more] = text.split(" ");
   const network = parseCidr(word)?.text;
