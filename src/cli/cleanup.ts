@@ -88,7 +88,7 @@ async function cleanBackend(
 
 async function cleanKubeProxy(takeOver: boolean): Promise<void> {
   const { findKubeProxy, refuseKubeProxy } = await import(
-    "../backends/iptables/kube-proxy-presence.ts"
+    "../platform/linux/kube-proxy-presence.ts"
   );
   const { removeKubeProxy } = await import("../backends/iptables/remove-kube-proxy.ts");
   const { systemExec } = await import("../platform/linux/exec.ts");

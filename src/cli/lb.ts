@@ -1,7 +1,7 @@
 import { USERSPACE_OPTIONS } from "../backends/userspace/options.ts";
 import { resolveConfig } from "../daemon/config.ts";
 import { INSTANCE_OPTIONS, LOG_OPTIONS } from "../daemon/options.ts";
-import { checkUsers } from "./check-users.ts";
+import { checkLbFiles } from "./check-lb-files.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { resolveFlags } from "./flags.ts";
 import { lbObjects } from "./lb-objects.ts";
@@ -59,7 +59,7 @@ async function balance(input: CommandInput): Promise<number> {
   const { flags, context } = input;
   const values = resolveFlags(LB_OPTIONS, input);
   const objects = lbObjects(values);
-  if (values.socks5Users !== undefined) await checkUsers(values.socks5Users);
+  await checkLbFiles(values);
   const config = await resolveConfig({
     flags: { ...flags, to: ["userspace"] },
     environment: context.environment,
