@@ -28,7 +28,8 @@ export function refuseBackend(name: string, where: string): never {
       `${where}: the backend "${name}" is not available in this version; available: ${available}`,
     );
   }
-  const near = nearest(name, [...AVAILABLE_BACKENDS, ...NOT_AVAILABLE]);
+  const others = [...AVAILABLE_BACKENDS, ...NOT_AVAILABLE].filter((known) => known !== name);
+  const near = nearest(name, others);
   const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
   throw new CoreError(
     "ERR_CONFIG_INVALID",

@@ -3,6 +3,7 @@ import type { BackendDefinition } from "../backends/backend.ts";
 import { PRINT } from "../backends/print/definition.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
+const FIRST = "; the first that works here of nftables, iptables, userspace";
 const MACHINE = { os: "linux", isRoot: true } as const;
 
 function backends(missing: Readonly<Record<string, string | undefined>>) {
@@ -23,7 +24,7 @@ test("the best one that works here is chosen; what is only degraded works", asyn
   const all = backends({ nftables: undefined, iptables: undefined, userspace: undefined });
   const { definition, reasons } = await chooseBackend(MACHINE, all);
   expect(definition.name).toBe("nftables");
-  expect(reasons).toEqual(["nftables: is nftables"]);
+  expect(reasons).toEqual([`nftables: is nftables${FIRST}`]);
 });
 
 test("what would be better is named with what it lacks; what this version lacks is not", async () => {
@@ -32,7 +33,10 @@ test("what would be better is named with what it lacks; what this version lacks 
     backends({ nftables: "no nft", userspace: undefined }),
   );
   expect(choice.definition.name).toBe("userspace");
-  expect(choice.reasons).toEqual(["userspace: is userspace", "not nftables: no nft: install it"]);
+  expect(choice.reasons).toEqual([
+    `userspace: is userspace${FIRST}`,
+    "not nftables: no nft: install it",
+  ]);
 });
 
 test("where nothing works, all remedies are told", async () => {

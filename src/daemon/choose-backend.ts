@@ -29,7 +29,8 @@ export async function chooseBackend(
       passedOver.push(...missing.map(({ what, remedy }) => `not ${name}: ${what}: ${remedy}`));
       continue;
     }
-    return { definition, reasons: [`${name}: ${definition.summary}`, ...passedOver] };
+    const why = `${name}: ${definition.summary}; the first that works here of ${CANDIDATES.join(", ")}`;
+    return { definition, reasons: [why, ...passedOver] };
   }
   throw new CoreError(
     "ERR_NOT_POSSIBLE_HERE",

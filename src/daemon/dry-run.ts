@@ -105,5 +105,5 @@ function renderBackend(backend: BackendDryRun): readonly string[] {
   ];
   return executes === undefined
     ? [...problems, `would send to ${name}:`, ...ops.map((op) => `  ${renderOp(op)}`)]
-    : [...problems, `${name} would execute:`, executes.trimEnd()];
+    : [...problems, `${name} would execute, where nothing of it is there yet:`, executes.trimEnd()];
 }

@@ -1,3 +1,4 @@
+import type { Log } from "../core/log.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
 import type { WatchRequest } from "../core/sinks/sink.ts";
 import type { Reporter, StatusBoard } from "../core/status/status-board.ts";
@@ -13,6 +14,9 @@ import type { FirstSyncs } from "./first-syncs.ts";
 import type { ApiSourceSpec, InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpStream } from "./pump.ts";
+
+/** So many nodes are named where one is not known. */
+const MAX_NAMED = 5;
 
 /** Where the operations of a node come from. */
 export interface Feed {
@@ -67,6 +71,10 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
   const reportConflicts = createConflictReport(store, reporters, deps.log);
   store.onCommit(reportConflicts);
   const watchers = config.servesApi ? await attachApi(store, config, context) : () => 0;
+  void firstSyncs.done.then(
+    () => warnOfUnknownNode(store, config, deps.log),
+    () => undefined,
+  );
   return {
     open: (request) => new NodeWatcher(store, request.nodeName, request.sets),
     start: async () => {
@@ -85,6 +93,14 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
     },
     watchers,
   };
+}
+
+/** A node that the state does not know has no zone, no addresses and no endpoints: seldom what is meant. */
+function warnOfUnknownNode(store: GlobalStore, { node, backends }: InstanceConfig, log: Log): void {
+  const { nodes } = store.state();
+  if (backends.length === 0 || nodes.size === 0 || nodes.has(node)) return;
+  const known = [...nodes.keys()].sort().slice(0, MAX_NAMED);
+  log.warn({ node, known }, "the state has no such node: give --node one that it has");
 }
 
 async function attachApi(

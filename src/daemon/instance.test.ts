@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { BackendContext } from "../backends/backend.ts";
 import { CoreError } from "../core/errors.ts";
 import { type Op, RESET, SYNC } from "../core/view/ops.ts";
 import {
@@ -143,6 +144,27 @@ test("a backend is told that all is well only once the others have applied a sta
   finish();
   await instance.applied;
   expect(isHealthy?.()).toBe(true);
+  await instance.stop();
+});
+
+test("a backend that could not put right what it programmed turns the health bad until it could", async () => {
+  let context: BackendContext | undefined;
+  const plain = fakeBackend("kernel", []);
+  const create: typeof plain.definition.create = async (options, given) => {
+    context = given;
+    return plain.definition.create(options, given);
+  };
+  const { log, lines } = createLog();
+  const config = await configOf({}, [{ ...plain, definition: { ...plain.definition, create } }]);
+  const source = new FakeSource("file:a", [WEB]);
+  const instance = await startInstance(config, createFakeDeps([source], { log }));
+  await instance.applied;
+  expect(context?.health?.isHealthy()).toBe(true);
+  context?.onRepair?.(new Error("nft: no memory"));
+  expect(context?.health?.isHealthy()).toBe(false);
+  expect(JSON.stringify(lines.at(-1))).toContain("could not be put right: nft: no memory");
+  context?.onRepair?.(undefined);
+  expect(context?.health?.isHealthy()).toBe(true);
   await instance.stop();
 });
 

@@ -42,6 +42,7 @@ async function openBackend(
   if (reasons !== undefined) deps.log.info({ backend: name, reasons }, `--to auto takes ${name}`);
   const findings = await definition.probe(deps.machine);
   refuseMissing(name, findings);
+  for (const { what, remedy } of findings) deps.log.warn({ backend: name, remedy }, what);
   const report = board.add("backend", name);
   const backend = await definition.create(options, {
     nodeName: config.node,
@@ -51,6 +52,10 @@ async function openBackend(
     health: {
       isHealthy: () => board.health().healthy && haveOthersSynced(board, name),
       setNodeEligible: (whyNot) => board.setNodeEligible(whyNot),
+    },
+    onRepair: (error) => {
+      if (error === undefined) report.ok(definition.summary);
+      else report.failed(`what it programmed could not be put right: ${messageOf(error)}`);
     },
   });
   closers.add(`backend ${name}`, async () => {
@@ -87,6 +92,10 @@ function afterSync(sink: Sink, act: () => void): Sink {
       return Promise.resolve(sink.send(op)).then(act);
     },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function refuseMissing(name: string, findings: readonly Finding[]): void {

@@ -65,7 +65,7 @@ test("a dry run shows what a backend would execute, where it can say so, and all
     await configOf({ ...flags, json: false }, [backend]),
     createFakeDeps([source()]),
   );
-  expect(text).toContain("one would execute:\nadd 3\n");
+  expect(text).toContain("one would execute, where nothing of it is there yet:\nadd 3\n");
   const json = await dryRun(await configOf(flags, [backend]), createFakeDeps([source()]));
   expect(JSON.parse(json)).toMatchObject({
     node: "node-a",

@@ -41,7 +41,7 @@ const OWN_OPTIONS = {
   },
   takeOver: {
     kind: "boolean",
-    help: "start although a kube-proxy runs here, and take its chains over",
+    help: "take the place of what runs here: the listening sockets of the instance in the state folder, or the chains of a kube-proxy",
   },
 } as const;
 
