@@ -133,12 +133,26 @@ async function handle<N extends RequestName>(
   body: string,
   handlers: InstanceHandlers,
 ): Promise<Answer> {
-  const params = INSTANCE_REQUESTS[name].params.safeParse(JSON.parse(body === "" ? "{}" : body));
+  const raw = parseBody(body);
+  if (raw === undefined) {
+    const message = `${name}: the body is not valid; expected a JSON object`;
+    return refused(STATUS.badRequest, { code: "ERR_USAGE", message });
+  }
+  const params = INSTANCE_REQUESTS[name].params.safeParse(raw);
   if (params.success) return { status: STATUS.ok, body: await handlers[name](params.data) };
   const problems = params.error.issues.map(
     ({ path, message }) => `${name}: ${path.join(".")}: ${message}`,
   );
   return refused(STATUS.badRequest, { code: "ERR_USAGE", message: problems.join("\n") });
+}
+
+/** Undefined where it is no JSON. An empty one asks for nothing in particular. */
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body === "" ? "{}" : body);
+  } catch {
+    return undefined;
+  }
 }
 
 function requestName({ method, url }: IncomingMessage): RequestName | undefined {

@@ -52,7 +52,11 @@ export class Terminator {
       certificates.every((one) => one.key !== wanted),
     );
     if (missing.length > 0 || certificates.length === 0) {
-      throw unusable([...missing, `listener ${key}`], new Error("there is none of that name"));
+      const wanted = [...missing, `listener ${key}`].join(", ");
+      throw new CoreError(
+        "ERR_CONFIG_INVALID",
+        `certificate ${wanted}: can not be used: there is none of that name`,
+      );
     }
     const alpn = ALPN[mode] ?? [];
     this.choosesProtocol = alpn.length > 0;

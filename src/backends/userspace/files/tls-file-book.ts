@@ -1,3 +1,4 @@
+import { CoreError } from "../../../core/errors.ts";
 import type { Certificate } from "../../../core/model/certificate.ts";
 import type { Listener } from "../../../core/model/listener.ts";
 import type { CertificateConfig } from "../../../proxy/engine-config.ts";
@@ -102,6 +103,6 @@ function unreadOf({ certFiles, keyFile }: Certificate, texts: Texts): string {
 
 function parseAuthorities(text: string): string {
   const problem = checkAuthorities(text);
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw new CoreError("ERR_CONFIG_INVALID", problem);
   return text;
 }
