@@ -31,6 +31,11 @@ export interface BackendContext {
   readonly inherited?: ListeningSockets;
   /** How the whole instance is; well where nobody tells. */
   readonly health?: InstanceHealth;
+  /**
+   * Called by a backend that looks after what it programmed: with the error where that could not be put
+   * right, with undefined once all is right again.
+   */
+  readonly onRepair?: (error: unknown) => void;
 }
 
 /** What a backend is told, and may say, of the instance that it is a part of. */

@@ -1,7 +1,7 @@
 /** One number of a family. */
 export interface MetricSample {
   /** What a part of a histogram adds to the name of its family. */
-  readonly suffix?: "_bucket" | "_count";
+  readonly suffix?: "_bucket" | "_sum" | "_count";
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

@@ -73,6 +73,7 @@ function setting(fd: FakeServer): {
     handler: {
       onConnection: () => void told.push("connection"),
       onPaused: (reason) => void told.push(`paused ${reason}`),
+      onResumed: () => void told.push("resumed"),
       onRemoved: () => void told.push("removed"),
     },
   });
@@ -99,13 +100,40 @@ test("pauses where descriptors are used up, says why, and goes on", () => {
   expect(told).toEqual(["connection", `paused ${-ERRNO.EMFILE}`, "connection"]);
 });
 
+test("pauses one after the other are told once, and their end once it is calm", () => {
+  const busy = Array.from({ length: 50 }, () => [1, -ERRNO.EMFILE]).flat();
+  const { acceptor, network, told } = setting(new FakeServer(...busy));
+  for (let turn = 0; turn < 50; turn += 1) {
+    acceptor.onReady();
+    network.clock.advance(100);
+  }
+  const edges = (): string[] => told.filter((line) => line !== "connection");
+  expect(acceptor.accepted).toBe(50);
+  expect(edges()).toEqual([`paused ${-ERRNO.EMFILE}`]);
+  network.clock.advance(4800);
+  expect(edges()).toEqual([`paused ${-ERRNO.EMFILE}`]);
+  network.clock.advance(10_000);
+  expect(edges()).toEqual([`paused ${-ERRNO.EMFILE}`, "resumed"]);
+});
+
+test("a pause after it was calm is told again", () => {
+  const server = new FakeServer(-ERRNO.EMFILE);
+  const { acceptor, network, told } = setting(server);
+  acceptor.onReady();
+  network.clock.advance(10_000);
+  server.gives.push(-ERRNO.ENFILE);
+  acceptor.onReady();
+  expect(told).toEqual([`paused ${-ERRNO.EMFILE}`, "resumed", `paused ${-ERRNO.ENFILE}`]);
+});
+
 test("closed while it pauses, it does not come back", () => {
   const server = new FakeServer(-ERRNO.ENFILE);
-  const { acceptor, network } = setting(server);
+  const { acceptor, network, told } = setting(server);
   acceptor.onReady();
   acceptor.close();
-  network.clock.advance(1000);
+  network.clock.advance(10_000);
   expect(server.isClosed).toBe(true);
+  expect(told).toEqual([`paused ${-ERRNO.ENFILE}`]);
   expect(server.attachments).toEqual(["attached", "detached"]);
 });
 

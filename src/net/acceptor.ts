@@ -10,8 +10,13 @@ import { Timer } from "./timer-queue.ts";
 export interface AcceptHandler {
   /** A connection that is now the handler's. */
   onConnection(fd: StreamFd): void;
-  /** Accepting stands still: a negative errno (descriptors are used up), or 0 where the cap is reached. */
+  /**
+   * Connections have to wait: a negative errno (descriptors are used up), or 0 where the cap is reached.
+   * Told once, until `onResumed`.
+   */
   onPaused?(reason: number): void;
+  /** For some time none had to wait. */
+  onResumed?(): void;
   /** The loop ends; the server FD is closed. */
   onRemoved?(): void;
 }
@@ -19,6 +24,8 @@ export interface AcceptHandler {
 /** So many at a time; then the other FDs of the loop have their turn. */
 const MAX_ACCEPTS = 64;
 const PAUSE_MS = 50;
+/** At the cap each connection that ends lets one in: only after so long without a pause it is over. */
+const CALM_MS = 5000;
 
 /**
  * Accepts on one server FD. Where descriptors are used up, or the loop has as many FDs as it may, it
@@ -30,8 +37,10 @@ export class Acceptor implements ReadyHandler {
   readonly #handler: AcceptHandler;
   readonly #maxFds: number;
   readonly #resume = new Timer(() => this.#start());
+  readonly #calm = new Timer(() => this.#calmed());
   #id: ChannelId | undefined;
   #accepted = 0;
+  #isPauseTold = false;
 
   constructor(
     loop: SelectorEventLoop,
@@ -53,6 +62,7 @@ export class Acceptor implements ReadyHandler {
   /** Accepts no more, and closes the server FD. */
   close(): void {
     this.#loop.disarm(this.#resume);
+    this.#loop.disarm(this.#calm);
     this.#fd.close();
     if (this.#id !== undefined) this.#loop.remove(this.#id);
     this.#id = undefined;
@@ -97,6 +107,14 @@ export class Acceptor implements ReadyHandler {
     this.#loop.remove(this.#id);
     this.#id = undefined;
     this.#loop.arm(this.#resume, PAUSE_MS);
+    this.#loop.arm(this.#calm, CALM_MS);
+    if (this.#isPauseTold) return;
+    this.#isPauseTold = true;
     this.#handler.onPaused?.(reason);
+  }
+
+  #calmed(): void {
+    this.#isPauseTold = false;
+    this.#handler.onResumed?.();
   }
 }

@@ -90,6 +90,8 @@ export interface ListenerConfig {
   readonly connectTimeoutMs: number;
   readonly inBufferBytes: number;
   readonly outBufferBytes: number;
+  /** Whether another group is taken where the one that suits a request has no healthy server. */
+  readonly fallsBack: boolean;
   /** SOCKS5 and DNS: whether targets outside the upstream are served too. */
   readonly allowOthers: boolean;
   /** Undefined: plain. */
@@ -112,6 +114,7 @@ export interface ListenerConfig {
 /** What most listeners do not use. */
 export const PLAIN_LISTENER: Pick<
   ListenerConfig,
+  | "fallsBack"
   | "tls"
   | "acceptLoops"
   | "workLoops"
@@ -121,6 +124,7 @@ export const PLAIN_LISTENER: Pick<
   | "exceptions"
   | "redirected"
 > = {
+  fallsBack: true,
   tls: undefined,
   acceptLoops: "",
   workLoops: "",

@@ -1,7 +1,7 @@
 import type { LoopStats } from "../net/loop-counters.ts";
 import type { SocketAddress } from "../platform/socket-address.ts";
 import type { Health } from "./health/health-state.ts";
-import type { TrafficCounts } from "./stats/counter-row.ts";
+import type { CheckCounts, TrafficCounts } from "./stats/counter-row.ts";
 import type { LatencyHistogram } from "./stats/latency-buckets.ts";
 
 export interface ListenerStats extends TrafficCounts {
@@ -18,6 +18,7 @@ export interface ServerStats extends TrafficCounts {
   readonly health: Health;
   /** Why it is not up; empty while it is. */
   readonly reason: string;
+  readonly checks: CheckCounts;
   /** How long it took to connect, or with HTTP until the answer began. */
   readonly latency: LatencyHistogram;
 }

@@ -89,6 +89,34 @@ test("without fall-back a request stays with the group that suits it", () => {
   expect(ask(upstream, { host: "b.example" })).toBe("b");
 });
 
+test("the group of a name is the one that suits; who falls back is given another that has a server", () => {
+  const groups = { a: { isDown: true, host: "a.example" }, b: { weight: 0 }, c: {}, d: {} };
+  const named = (fallsBack: boolean, host: string): string[] => {
+    const upstream = upstreamOf(groups, fallsBack);
+    const best = upstream.best({ host });
+    return [...upstream.attachments].flatMap(([key, { group }]) => (group === best ? [key] : []));
+  };
+  expect(named(false, "a.example")).toEqual(["a"]);
+  expect(named(true, "a.example")).toEqual(["c"]);
+  expect(named(true, "z.example")).toEqual([]);
+  const down = upstreamOf({ a: groups.a });
+  expect(down.best({ host: "a.example" })).toBe(down.attachments.get("a")?.group);
+});
+
+test("a request leads to the groups that could be chosen for it", () => {
+  const groups = { a: { isDown: true, host: "a.example" }, b: { host: "*.example" }, c: {} };
+  const led = (fallsBack: boolean, hint?: RequestHint): string[] => {
+    const upstream = upstreamOf(groups, fallsBack);
+    const all = [...upstream.attachments];
+    return all.flatMap(([key, { group }]) => (upstream.leadsTo(group, hint) ? [key] : []));
+  };
+  expect(led(true)).toEqual(["a", "b", "c"]);
+  expect(led(true, { host: "z.test" })).toEqual(["a", "b", "c"]);
+  expect(led(true, { host: "a.example" })).toEqual(["b"]);
+  expect(led(false, { host: "a.example" })).toEqual(["a"]);
+  expect(led(false, { host: "b.example" })).toEqual(["b"]);
+});
+
 test("of equals the one that was attached first is taken", () => {
   expect(ask(upstreamOf({ z: { host: "*" }, a: { host: "*" } }), { host: "x" })).toBe("z");
 });

@@ -74,7 +74,7 @@ export class Upstream {
     nowMs: number,
     accepts: Accepts = ANY_SERVER,
   ): Choice | undefined {
-    const suiting = hint === undefined || !this.#readsHints ? [] : this.#suiting(hint);
+    const suiting = this.#suiting(hint);
     return (
       this.#choose(suiting, (group) => group.next(client, nowMs, accepts)) ??
       // Nobody is refused only because no check has been made yet.
@@ -82,9 +82,26 @@ export class Upstream {
     );
   }
 
-  /** The group that suits a hint best, whether or not it has a server; undefined where none does. */
+  /**
+   * The group that suits a hint best; undefined where none does. Whether or not it has a server: but
+   * who falls back is given the first other one that has, where there is one. Always the same, not in
+   * turn: what was told of the group shall still be true when it is asked for again.
+   */
   best(hint: RequestHint): ServerGroup | undefined {
-    return this.#readsHints ? this.#suiting(hint)[0]?.group : undefined;
+    const suiting = this.#suiting(hint);
+    const [best] = suiting;
+    if (best === undefined || !this.#fallsBack) return best?.group;
+    const others = [...suiting, ...this.#attachments.values()];
+    return (others.find(({ group, weight }) => weight > 0 && group.available > 0) ?? best).group;
+  }
+
+  /** Whether a request can be led to that group: with the same outcome as `next`, without choosing. */
+  leadsTo(group: ServerGroup, hint: RequestHint | undefined): boolean {
+    const suiting = this.#suiting(hint);
+    const wanted = this.#fallsBack
+      ? suiting.find((attachment) => attachment.group.available > 0)
+      : suiting[0];
+    return wanted === undefined || wanted.group === group;
   }
 
   /** The server at an address, in whichever group. */
@@ -117,7 +134,9 @@ export class Upstream {
   }
 
   /** The groups that suit a hint, the best first; of equals, the one that was attached first. */
-  #suiting({ host = "", path = "", port }: RequestHint): readonly Attachment[] {
+  #suiting(hint: RequestHint | undefined): readonly Attachment[] {
+    if (hint === undefined || !this.#readsHints) return [];
+    const { host = "", path = "", port } = hint;
     const readPath = firstSegments(path, this.#readSegments);
     const key = `${host}\n${port ?? ""}\n${readPath}`;
     const remembered = this.#ranked.get(key);

@@ -19,7 +19,7 @@ function iptables(mode: IptablesMode): OverTimeSubject {
 const NFTABLES: OverTimeSubject = {
   backend: "nftables",
   options: {},
-  quickRepair: { syncPeriod: "50ms" },
+  quickRepair: { syncPeriod: "1s" },
   harm: (network) => void network.exec("node-a", "nft", ["flush", "ruleset"]),
 };
 

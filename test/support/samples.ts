@@ -127,6 +127,7 @@ export function sampleListener(
     outBufferBytes: 16_384,
     acceptLoops: "",
     workLoops: "",
+    fallsBack: true,
     allowOthers: false,
     usersFile: "",
     trustedHops: EMPTY,

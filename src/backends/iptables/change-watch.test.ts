@@ -1,12 +1,27 @@
 import { expect, test } from "vitest";
+import type { Log } from "../../core/log.ts";
 import { ChangeWatch } from "./change-watch.ts";
 
 function setUp() {
+  const warnings: string[] = [];
+  let isUnreadable = false;
   let generation = 7;
   const raise = async (): Promise<void> => {
     generation += 1;
   };
-  return { watch: new ChangeWatch(async () => generation), raise };
+  const read = async (): Promise<number> => {
+    if (isUnreadable) throw new Error("ENOBUFS");
+    return generation;
+  };
+  const fail = (isFailing: boolean): void => {
+    isUnreadable = isFailing;
+  };
+  return { watch: new ChangeWatch(read, logTo(warnings)), raise, fail, warnings };
+}
+
+function logTo(warnings: string[]): Log {
+  const none = () => undefined;
+  return { debug: none, info: none, warn: (_, text) => warnings.push(text), error: none };
 }
 
 test("nothing is known before all rules were read", async () => {
@@ -50,8 +65,21 @@ test("after a failure nothing is known", async () => {
 });
 
 test("without a count of transactions it never knows", async () => {
-  const watch = new ChangeWatch(undefined);
+  const watch = new ChangeWatch(undefined, logTo([]));
   await watch.begin();
   await watch.ours(1, async () => undefined);
   expect(await watch.isUntouched()).toBe(false);
+});
+
+test("a count that can not be read tells nothing, and does not fail what was done", async () => {
+  const { watch, raise, fail, warnings } = setUp();
+  await watch.begin();
+  fail(true);
+  expect(await watch.isUntouched()).toBe(false);
+  await watch.ours(1, raise);
+  fail(false);
+  expect(await watch.isUntouched()).toBe(false);
+  expect(warnings).toHaveLength(2);
+  await watch.begin();
+  expect(await watch.isUntouched()).toBe(true);
 });

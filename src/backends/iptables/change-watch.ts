@@ -1,3 +1,5 @@
+import type { Log } from "../../core/log.ts";
+
 /** Reads a number that each transaction of anyone raises by one. */
 export type ReadGeneration = () => Promise<number>;
 
@@ -7,20 +9,22 @@ export type ReadGeneration = () => Promise<number>;
  */
 export class ChangeWatch {
   readonly #read: ReadGeneration | undefined;
+  readonly #log: Log;
   /** The generation that is there if nobody else changed anything. */
   #expected: number | undefined;
 
-  constructor(read: ReadGeneration | undefined) {
+  constructor(read: ReadGeneration | undefined, log: Log) {
     this.#read = read;
+    this.#log = log;
   }
 
   async isUntouched(): Promise<boolean> {
-    return this.#expected !== undefined && (await this.#read?.()) === this.#expected;
+    return this.#expected !== undefined && (await this.#count()) === this.#expected;
   }
 
   /** From here on all rules are read and put right. */
   async begin(): Promise<void> {
-    this.#expected = await this.#read?.();
+    this.#expected = await this.#count();
   }
 
   /** Makes transactions of ours; what others make meanwhile is noticed. */
@@ -30,6 +34,19 @@ export class ChangeWatch {
     await make();
     if (before === undefined) return;
     const expected = before + transactions;
-    if ((await this.#read?.()) === expected) this.#expected = expected;
+    if ((await this.#count()) === expected) this.#expected = expected;
+  }
+
+  /** The count only spares work: without it, rules are read and compared. */
+  async #count(): Promise<number | undefined> {
+    try {
+      return await this.#read?.();
+    } catch (error) {
+      this.#log.warn(
+        { backend: "iptables", err: error },
+        "the kernel's count of transactions could not be read: all rules are compared",
+      );
+      return undefined;
+    }
   }
 }

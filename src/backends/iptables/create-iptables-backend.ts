@@ -1,28 +1,43 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { detectMode } from "./detect-mode.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesMode } from "./iptables-tool.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
-import { refuseKubeProxy } from "./kube-proxy-presence.ts";
 
-/** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance or a kube-proxy runs */
+/** More often, rules would be read all the time. */
+const MIN_SYNC_PERIOD_MS = 1000;
+
+/**
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance or a kube-proxy runs, ERR_USAGE where
+ *   an option is not valid
+ */
 export async function createIptablesBackend(
   options: IptablesValues,
   context: BackendContext,
   world: IptablesWorld,
 ): Promise<Backend> {
+  checkSyncPeriod(options.iptablesSyncPeriod);
   const lock = world.takeLock();
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
     const mode = await modeOf(options.iptablesMode, world.exec, context);
-    return new IptablesBackend(options, context, world, lock, mode);
+    return new IptablesBackend({ options, context, world, lock, mode });
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+function checkSyncPeriod(periodMs: number): void {
+  if (periodMs >= MIN_SYNC_PERIOD_MS) return;
+  throw new CoreError(
+    "ERR_USAGE",
+    `--iptables-sync-period: "${periodMs}ms" is too short; expected 1s or more, such as 30s`,
+  );
 }
 
 async function modeOf(

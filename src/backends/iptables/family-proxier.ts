@@ -4,9 +4,9 @@ import type { ChangeWatch } from "./change-watch.ts";
 import type { IptablesTool } from "./iptables-tool.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
 import { compareGuard, compareJumps } from "./plan/jumps.ts";
-import { parseSave, type SavedChains } from "./plan/parse-save.ts";
+import { parseSave } from "./plan/parse-save.ts";
 import type { PlanContext } from "./plan/plan-context.ts";
-import type { RestoreScript } from "./plan/restore-script.ts";
+import { RestoreScript } from "./plan/restore-script.ts";
 import { BASE, Ruleset } from "./plan/ruleset.ts";
 
 /** What the rules of a family are made from. */
@@ -31,6 +31,25 @@ export interface SyncReport {
   readonly lines: number;
 }
 
+export interface RepairReport {
+  /** Whether an earlier write had failed; else others altered what is different. */
+  readonly wasOwed: boolean;
+  /** Lines that were executed; 0 where nothing was different. */
+  readonly lines: number;
+  /** The first of them. */
+  readonly sample: readonly string[];
+}
+
+/** All rules that the kernel is to have. */
+interface Wanted {
+  readonly setting: ProxierSetting;
+  readonly groups: ReadonlyMap<string, GroupRules>;
+}
+
+/** So many lines tell what a repair was about. */
+const SAMPLE_LINES = 4;
+const NO_REPAIR: RepairReport = { wasOwed: false, lines: 0, sample: [] };
+
 /**
  * Keeps the rules of one family. Syncs tell only what changed; at first, after a failure, and where
  * the setting changed, the kernel's rules are read and what differs is told. One call at a time.
@@ -42,8 +61,10 @@ export class FamilyProxier {
   readonly #log: Log;
   readonly #ruleset = new Ruleset();
   readonly #pending = new Set<string>();
-  /** Undefined where it is not known what the kernel has. */
+  /** Of the rules that were last told; undefined before the first, and after `forget`. */
   #setting: ProxierSetting | undefined;
+  /** What the kernel was to be told and may not have: the next sync or repair compares all of it. */
+  #owed: Wanted | undefined;
   /** What the kernel's rules looked like when they were last found right. */
   #rightText: string | undefined;
 
@@ -59,11 +80,14 @@ export class FamilyProxier {
     return this.#ruleset.ruleCount;
   }
 
+  /** Whether the kernel may be without what it was to be told. */
+  get isOwing(): boolean {
+    return this.#owed !== undefined;
+  }
+
   async sync(changed: Iterable<string>, setting: ProxierSetting): Promise<SyncReport> {
     for (const key of changed) this.#pending.add(key);
-    if (this.#setting === undefined || !deepEqual(this.#setting, setting)) {
-      return this.#syncAll(setting);
-    }
+    if (this.isOwing || !deepEqual(this.#setting, setting)) return this.#syncAll(setting);
     const changes = new Map<string, GroupRules>();
     for (const key of this.#pending) {
       changes.set(key, this.#source.rulesOf(key, setting.context));
@@ -83,24 +107,24 @@ export class FamilyProxier {
     return { kind: script.isEmpty ? "none" : "partial", lines: script.size };
   }
 
-  /**
-   * Looks whether the kernel still has what it was told, and repairs it.
-   * @returns how many lines it took; 0 where nothing was altered
-   */
-  async repair(): Promise<number> {
-    const setting = this.#setting;
-    if (setting === undefined) return 0;
-    const text = withoutCounters(await this.#tool.save());
-    if (text === this.#rightText) return 0;
-    const script = this.#compare(parseSave(text), this.#ruleset.groups(), setting);
-    await this.#execute(script);
-    if (script.isEmpty) this.#rightText = text;
-    return script.size;
+  /** Looks whether the kernel has what it was told, or was to be told, and repairs it. */
+  async repair(): Promise<RepairReport> {
+    const wasOwed = this.isOwing;
+    const wanted = this.#owed ?? this.#told();
+    if (wanted === undefined) return NO_REPAIR;
+    const script = await this.#write(wanted);
+    return { wasOwed, lines: script.size, sample: script.sample(SAMPLE_LINES) };
   }
 
   /** The rules are gone, or about to go: nothing is known of them any more. */
   forget(): void {
     this.#setting = undefined;
+    this.#owed = undefined;
+    this.#rightText = undefined;
+  }
+
+  #told(): Wanted | undefined {
+    return this.#setting && { setting: this.#setting, groups: this.#ruleset.groups() };
   }
 
   async #syncAll(setting: ProxierSetting): Promise<SyncReport> {
@@ -108,32 +132,36 @@ export class FamilyProxier {
     const groups = new Map<string, GroupRules>([[BASE, this.#source.base(context)]]);
     for (const key of this.#source.groups()) groups.set(key, this.#source.rulesOf(key, context));
     this.#pending.clear();
-    const script = this.#compare(parseSave(await this.#tool.save()), groups, setting);
-    await this.#execute(script);
-    this.#setting = setting;
+    this.#rightText = undefined;
+    const script = await this.#write({ setting, groups });
     return { kind: "full", lines: script.size };
   }
 
-  #compare(
-    actual: SavedChains,
-    groups: ReadonlyMap<string, GroupRules>,
-    { guardsLoopback }: ProxierSetting,
-  ): RestoreScript {
+  /** Executes what differs between the kernel's rules and these; owed until that is done. */
+  async #write(wanted: Wanted): Promise<RestoreScript> {
+    this.#owed = wanted;
+    const script = await this.#compare(wanted);
+    await this.#execute(script);
+    this.#setting = wanted.setting;
+    this.#owed = undefined;
+    return script;
+  }
+
+  async #compare({ setting, groups }: Wanted): Promise<RestoreScript> {
+    const text = withoutCounters(await this.#tool.save());
+    if (text === this.#rightText) return new RestoreScript();
+    const actual = parseSave(text);
     const script = this.#ruleset.compare(actual, groups);
     compareJumps(actual, script);
-    compareGuard(actual, guardsLoopback, script);
+    compareGuard(actual, setting.guardsLoopback, script);
+    if (script.isEmpty) this.#rightText = text;
     return script;
   }
 
   async #execute(script: RestoreScript): Promise<void> {
     if (script.isEmpty) return;
     this.#rightText = undefined;
-    try {
-      await this.#watch.ours(script.tableCount, () => this.#tool.restore(script.render()));
-    } catch (error) {
-      this.#setting = undefined;
-      throw error;
-    }
+    await this.#watch.ours(script.tableCount, () => this.#tool.restore(script.render()));
   }
 }
 

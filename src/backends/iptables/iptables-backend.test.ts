@@ -47,12 +47,20 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   const tools = new FakeTools();
   const reconciled: string[][] = [];
   const warnings: string[] = [];
+  const repairs: unknown[] = [];
   const locks = { held: 0 };
   let nowMs = 0;
+  let generation = 1;
+  let passPeriod: () => void = () => undefined;
+  let repaired: () => void = () => undefined;
   const none = () => undefined;
+  const sleep = () =>
+    new Promise<void>((resolve) => {
+      passPeriod = resolve;
+    });
   const world: IptablesWorld = {
     exec: tools,
-    clock: { nowMs: () => nowMs, sleep: () => new Promise(none) },
+    clock: { nowMs: () => nowMs, sleep },
     findKubeProxy: async () => undefined,
     takeLock: () => {
       locks.held += 1;
@@ -70,7 +78,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       },
       close: none,
     }),
-    openGeneration: () => ({ read: async () => 1, close: none }),
+    openGeneration: () => ({ read: async () => generation, close: none }),
     ...more,
   };
   const { values } = resolveOptions(IPTABLES.options, [
@@ -84,6 +92,10 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
         nodeName: "here",
         stdout: process.stdout,
         log: { debug: none, info: none, warn: (_, text) => warnings.push(text), error: none },
+        onRepair: (error) => {
+          repairs.push(error);
+          repaired();
+        },
       },
       world,
     );
@@ -91,8 +103,21 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
     tools,
     reconciled,
     warnings,
+    /** What each repair ended with. */
+    repairs,
     locks,
     open,
+    /** Lets the sync period pass, and waits until what it brings is done. */
+    passPeriod: async () => {
+      const isDone = new Promise<void>((resolve) => {
+        repaired = resolve;
+      });
+      passPeriod();
+      await isDone;
+    },
+    alter: () => {
+      generation += 1;
+    },
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -114,6 +139,8 @@ async function start(setup: Awaited<ReturnType<typeof setUp>>) {
   };
   const sync = async (): Promise<void> => {
     await backend.sink.send({ op: "sync" });
+    // A good sync is right, too: what follows is of repairs.
+    setup.repairs.length = 0;
   };
   return { backend, tell, sync };
 }
@@ -137,6 +164,104 @@ test("a sync that fails says why, and the next one compares everything", async (
   expect(setup.tools.scripts).toHaveLength(1);
   expect(setup.tools.scripts[0]?.text).toContain(":KUBE-POSTROUTING");
   expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("what a sync could not write is written by a repair, without a further change", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.reconciled.length = 0;
+  setup.tools.complaints.set("iptables-nft-restore", "resource busy");
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  await expect(sync()).rejects.toThrow("resource busy");
+  setup.tools.scripts.length = 0;
+
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([expect.objectContaining({ code: "ERR_SYNC_FAILED" })]);
+  expect(setup.reconciled).toEqual([]);
+
+  setup.tools.complaints.clear();
+  await setup.passPeriod();
+  expect(setup.repairs.at(-1)).toBeUndefined();
+  const written = setup.tools.scripts.filter(({ program }) => program === "iptables-nft-restore");
+  expect(written).toHaveLength(1);
+  expect(written[0]?.text).toContain("10.1.0.2:53");
+  expect(setup.warnings).toContain("rules that could not be written before are written");
+  expect(setup.reconciled).toEqual([["default/web"]]);
+});
+
+test.each([
+  ["rules can not be read", "iptables-nft-save"],
+  ["rules can not be written", "iptables-nft-restore"],
+])("a repair that fails (%s) is made in the next period", async (_, program) => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.scripts.length = 0;
+  setup.alter();
+  setup.tools.complaints.set(program, "no");
+  await setup.passPeriod();
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([expect.any(CoreError), expect.any(CoreError)]);
+
+  setup.tools.complaints.clear();
+  await setup.passPeriod();
+  expect(setup.repairs.at(-1)).toBeUndefined();
+  const written = setup.tools.scripts.filter(({ text }) => text.includes("10.1.0.1:53"));
+  expect(written).toHaveLength(1);
+});
+
+test("a failing reader of the kernel's count does not end repairs", async () => {
+  let isFailing = false;
+  const read = async (): Promise<number> => {
+    if (isFailing) throw new Error("ENOBUFS");
+    return 1;
+  };
+  const setup = await setUp({}, { openGeneration: () => ({ read, close: () => undefined }) });
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  isFailing = true;
+  await setup.passPeriod();
+  isFailing = false;
+  setup.tools.scripts.length = 0;
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([undefined, undefined]);
+  expect(setup.tools.scripts).toHaveLength(2);
+});
+
+test("a setting of the kernel that could not be made is made by a repair", async () => {
+  let isDenied = true;
+  const ensured: string[] = [];
+  const ensure = async (name: string): Promise<boolean> => {
+    if (isDenied) throw new Error("EROFS");
+    ensured.push(name);
+    return true;
+  };
+  const setup = await setUp(
+    { nodeportAddresses: "127.0.0.0/8" },
+    { sysctl: { read: async () => "0", ensure } },
+  );
+  const { tell, sync } = await start(setup);
+  tell([node, web]);
+  await expect(sync()).rejects.toThrow("EROFS");
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([expect.objectContaining({ message: "EROFS" })]);
+  isDenied = false;
+  await setup.passPeriod();
+  expect(setup.repairs.at(-1)).toBeUndefined();
+  expect(ensured).toEqual(["net.ipv4.conf.all.route_localnet"]);
+});
+
+test("a sync period that is too short is refused, and the lock is not taken", async () => {
+  const setup = await setUp({ iptablesSyncPeriod: "999ms" });
+  await expect(setup.open()).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    message: expect.stringMatching(/--iptables-sync-period: "999ms".*expected 1s or more/),
+  });
+  expect(setup.locks.held).toBe(0);
 });
 
 test("what one family refuses does not hold up the other", async () => {
@@ -200,6 +325,8 @@ test("the time from a change to the kernel is counted for each service", async (
     .find(({ name }) => name === "iptables_change_to_kernel_seconds");
   const upTo = (le: string) => times?.samples.find(({ labels }) => labels["le"] === le)?.value;
   expect([upTo("0.005"), upTo("0.025"), upTo("0.05"), upTo("+Inf")]).toEqual([1, 1, 2, 2]);
+  const sum = times?.samples.find(({ suffix }) => suffix === "_sum");
+  expect(sum?.value).toBeCloseTo(0.044);
 });
 
 test("status says what there is, and what rules can not do", async () => {

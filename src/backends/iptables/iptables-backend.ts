@@ -1,4 +1,3 @@
-import { CoreError } from "../../core/errors.ts";
 import { FAMILIES, type Family } from "../../core/model/address.ts";
 import { routePolicyOf } from "../../core/route/policy-options.ts";
 import { answersNodePorts } from "../../core/route/route-node.ts";
@@ -19,14 +18,26 @@ import { FamilyProxier } from "./family-proxier.ts";
 import { FlowKeeper } from "./flow-keeper.ts";
 import { createIptablesTool, type IptablesMode } from "./iptables-tool.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
+import { joinFailures } from "./join-failures.ts";
 import { NodeRules } from "./node-rules.ts";
 import { IPTABLES_SETS } from "./options.ts";
 import { removeRules } from "./remove-rules.ts";
+import { repairForever, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
 
 const BACKEND = { backend: "iptables" } as const;
 const MS_PER_SECOND = 1000;
 const ROUTE_LOCALNET = "net.ipv4.conf.all.route_localnet";
+
+/** What a backend is made from. */
+export interface IptablesParts {
+  readonly options: IptablesValues;
+  readonly context: BackendContext;
+  readonly world: IptablesWorld;
+  /** Released when the backend is closed. */
+  readonly lock: InstanceLock;
+  readonly mode: IptablesMode;
+}
 
 /** Its sink is a decoder behind a filter of resets, with a change tracker for services and one for endpoints. */
 export class IptablesBackend implements Backend {
@@ -40,9 +51,10 @@ export class IptablesBackend implements Backend {
   /** One implementation for each family; empty before `setup`. */
   #proxiers: ReadonlyMap<Family, FamilyProxier> = new Map();
   #generation: NftGeneration | undefined;
-  #watch = new ChangeWatch(undefined);
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
+  /** Whether loopback addresses are to be led on, and the kernel was not told so yet. */
+  #owesLoopback = false;
   readonly #flows: FlowKeeper;
   /** When the first word of each change came that is not in the kernel yet. */
   readonly #pendingSinceMs = new Map<string, number>();
@@ -51,13 +63,7 @@ export class IptablesBackend implements Backend {
   #isClosed = false;
   readonly sink: Backend["sink"];
 
-  constructor(
-    options: IptablesValues,
-    context: BackendContext,
-    world: IptablesWorld,
-    lock: InstanceLock,
-    mode: IptablesMode,
-  ) {
+  constructor({ options, context, world, lock, mode }: IptablesParts) {
     this.#options = options;
     this.#context = context;
     this.#world = world;
@@ -120,7 +126,9 @@ export class IptablesBackend implements Backend {
     this.#lock.release();
   }
 
+  /** May be called again, where another backend's failed: what is there stays. */
   async #setup(): Promise<void> {
+    if (this.#proxiers.size > 0) return;
     const { exec, sysctl } = this.#world;
     const liberal = await sysctl.read("net.netfilter.nf_conntrack_tcp_be_liberal");
     this.#isLiberal = liberal !== undefined && liberal !== "0";
@@ -128,15 +136,22 @@ export class IptablesBackend implements Backend {
     // The kernel counts the transactions of nf_tables alone.
     if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
     const generation = this.#generation;
-    this.#watch = new ChangeWatch(generation && (() => generation.read()));
+    const { log } = this.#context;
+    const watch = new ChangeWatch(generation && (() => generation.read()), log);
     this.#proxiers = new Map(
       families.map((family) => {
         const tool = createIptablesTool(family, this.#mode, exec);
-        return [family, new FamilyProxier(tool, this.#rules, this.#watch, this.#context.log)];
+        return [family, new FamilyProxier(tool, this.#rules, watch, log)];
       }),
     );
-    await this.#watch.begin();
-    void this.#repairForever();
+    await watch.begin();
+    void repairForever({
+      clock: this.#world.clock,
+      periodMs: this.#options.iptablesSyncPeriod,
+      isClosed: () => this.#isClosed,
+      repair: () => this.#alone(() => this.#repair(watch)),
+      context: this.#context,
+    });
   }
 
   async #sync(): Promise<void> {
@@ -147,13 +162,14 @@ export class IptablesBackend implements Backend {
     for (const [family, proxier] of this.#proxiers) {
       const setting = proxierSettingOf(family, this.#fixed, this.#rules);
       try {
-        if (setting.guardsLoopback) await this.#leadLoopbackOn();
         this.#metrics.synced(family, await proxier.sync(changed, setting));
+        if (setting.guardsLoopback) await this.#leadLoopbackOn();
       } catch (error) {
         failures.push(error);
       }
     }
-    if (failures.length > 0) throw syncFailure(failures);
+    if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
+    this.#context.onRepair?.(undefined);
     this.#noteDelays();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
@@ -166,37 +182,26 @@ export class IptablesBackend implements Backend {
     return ["v4"];
   }
 
-  /** Rules may send packets of loopback addresses elsewhere only where the kernel is told so. */
+  /**
+   * Rules may send packets of loopback addresses elsewhere only where the kernel is told so; after the
+   * rules, which then keep strangers' packets out.
+   */
   async #leadLoopbackOn(): Promise<void> {
     const { sysctl } = this.#world;
-    if (!(await sysctl.ensure(ROUTE_LOCALNET, "1"))) return;
+    this.#owesLoopback = true;
+    const isNew = await sysctl.ensure(ROUTE_LOCALNET, "1");
+    this.#owesLoopback = false;
+    if (!isNew) return;
     this.#context.log.info(BACKEND, `${ROUTE_LOCALNET} is set to 1: loopback addresses are led on`);
   }
 
-  /** What others altered is put right within the sync period. */
-  async #repairForever(): Promise<void> {
-    const { clock } = this.#world;
-    for (;;) {
-      await clock.sleep(this.#options.iptablesSyncPeriod);
-      if (this.#isClosed) return;
-      await this.#alone(() => this.#repair());
-    }
-  }
-
-  async #repair(): Promise<void> {
+  async #repair(watch: ChangeWatch): Promise<void> {
+    const metrics = this.#metrics;
     const { log } = this.#context;
-    if (await this.#watch.isUntouched()) return;
-    await this.#watch.begin();
-    for (const [family, proxier] of this.#proxiers) {
-      try {
-        const lines = await proxier.repair();
-        if (lines === 0) continue;
-        this.#metrics.repaired(lines);
-        log.warn({ ...BACKEND, family, lines }, "rules were altered by others, and put right");
-      } catch (error) {
-        log.error({ ...BACKEND, family, err: error }, "rules could not be looked at or put right");
-      }
-    }
+    const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
+    if (this.#owesLoopback) await this.#leadLoopbackOn();
+    // The sync that could not write left them as they were.
+    if (isMadeUp) metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
 
   #alone<T>(act: () => Promise<T>): Promise<T> {
@@ -212,12 +217,4 @@ export class IptablesBackend implements Backend {
     }
     this.#pendingSinceMs.clear();
   }
-}
-
-function syncFailure(failures: readonly unknown[]): CoreError {
-  const messages = failures.map((error) =>
-    error instanceof Error ? error.message : String(error),
-  );
-  const cause = failures.length === 1 ? failures[0] : new AggregateError(failures);
-  return new CoreError("ERR_SYNC_FAILED", messages.join("; "), { cause });
 }

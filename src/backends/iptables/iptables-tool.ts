@@ -46,3 +46,17 @@ export function createIptablesTool(family: Family, mode: IptablesMode, exec: Exe
     },
   };
 }
+
+/** A transaction that changes nothing. */
+const NO_CHANGE = "*nat\nCOMMIT\n";
+
+/**
+ * Lets the tools and the kernel look at a change without making it. The legacy tools make the table
+ * that they are asked for, without rules.
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no such program, ERR_PROGRAM_FAILED where rules
+ *   can not be changed
+ */
+export async function tryRestore(family: Family, mode: IptablesMode, exec: Exec): Promise<void> {
+  const [program, ...args] = restoreCommand(family, mode);
+  await execChecked(exec, program, [...args, "--test"], { stdin: NO_CHANGE });
+}

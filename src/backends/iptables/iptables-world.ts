@@ -4,10 +4,10 @@ import { createConntrackReconciler } from "../../platform/linux/conntrack/conntr
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
 import { type Exec, systemExec } from "../../platform/linux/exec.ts";
 import { type InstanceLock, takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { OpenConntrack } from "./flow-keeper.ts";
-import { type FindKubeProxy, findKubeProxy } from "./kube-proxy-presence.ts";
 import type { ProbeWorld } from "./probe.ts";
 
 /** What the backend takes from the world; tests give their own. */

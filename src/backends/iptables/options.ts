@@ -32,7 +32,7 @@ const OWN_OPTIONS = {
   iptablesSyncPeriod: {
     kind: "duration",
     default: "30s",
-    help: "how often the kernel's rules are looked at, and repaired where they were altered",
+    help: "how often the kernel's rules are looked at, and repaired where they were altered; 1s or more",
   },
   iptablesMinSyncPeriod: {
     kind: "duration",

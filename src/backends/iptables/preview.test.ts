@@ -91,6 +91,7 @@ test("the whole of a service, as iptables-restore is given it", async () => {
       "-A KUBE-FORWARD -m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT",
       "-A KUBE-SERVICES -j KUBE-CLUSTER-IPS",
       "-A KUBE-CLUSTER-IPS -d 10.96.0.0/24 -j KUBE-CIP-W6N74VVXF7X37KSH",
+      "-A KUBE-CIP-W6N74VVXF7X37KSH -d 10.96.0.1/32 -p tcp -m comment --comment "default/web has no such port" -j REJECT --reject-with tcp-reset",
       "-A KUBE-CIP-W6N74VVXF7X37KSH -d 10.96.0.1/32 -m comment --comment "default/web has no such port" -j REJECT --reject-with icmp-port-unreachable",
       "COMMIT",
       "",
@@ -191,11 +192,11 @@ describe("refusals", () => {
     };
     const objects = [serviceSchema.parse({ ...service(), ...more })];
     expect(await rulesOf("filter", "KUBE-SERVICES -d", { objects })).toEqual([
-      "-A KUBE-SERVICES -d 10.96.0.1/32 -p tcp -m tcp --dport 80 -j REJECT --reject-with icmp-port-unreachable",
+      "-A KUBE-SERVICES -d 10.96.0.1/32 -p tcp -m tcp --dport 80 -j REJECT --reject-with tcp-reset",
     ]);
     expect(await rulesOf("filter", "KUBE-EXTERNAL-SERVICES", { objects })).toEqual([
-      "-A KUBE-EXTERNAL-SERVICES -d 203.0.113.1/32 -p tcp -m tcp --dport 80 -j REJECT --reject-with icmp-port-unreachable",
-      "-A KUBE-EXTERNAL-SERVICES -d 192.0.2.1/32 -p tcp -m tcp --dport 30080 -j REJECT --reject-with icmp-port-unreachable",
+      "-A KUBE-EXTERNAL-SERVICES -d 203.0.113.1/32 -p tcp -m tcp --dport 80 -j REJECT --reject-with tcp-reset",
+      "-A KUBE-EXTERNAL-SERVICES -d 192.0.2.1/32 -p tcp -m tcp --dport 30080 -j REJECT --reject-with tcp-reset",
     ]);
     expect(await rulesOf("nat", "KUBE-EXT", { objects })).toEqual([]);
   });
@@ -213,8 +214,8 @@ describe("refusals", () => {
     const objects = [service(more), endpoint("5", { node: "there", weight: 0 })];
     const flags = { detectLocalMode: "node-cidr" };
     expect(await rulesOf("filter", "KUBE-EXTERNAL-SERVICES", { flags, objects })).toEqual([
-      "-A KUBE-EXTERNAL-SERVICES -s 10.1.0.0/24 -d 203.0.113.1/32 -p tcp -m tcp --dport 80 -j REJECT --reject-with icmp-port-unreachable",
-      "-A KUBE-EXTERNAL-SERVICES -d 203.0.113.1/32 -p tcp -m addrtype --src-type LOCAL -m tcp --dport 80 -j REJECT --reject-with icmp-port-unreachable",
+      "-A KUBE-EXTERNAL-SERVICES -s 10.1.0.0/24 -d 203.0.113.1/32 -p tcp -m tcp --dport 80 -j REJECT --reject-with tcp-reset",
+      "-A KUBE-EXTERNAL-SERVICES -d 203.0.113.1/32 -p tcp -m addrtype --src-type LOCAL -m tcp --dport 80 -j REJECT --reject-with tcp-reset",
       "-A KUBE-EXTERNAL-SERVICES -d 203.0.113.1/32 -p tcp -m tcp --dport 80 -j DROP",
     ]);
   });

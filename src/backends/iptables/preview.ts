@@ -40,7 +40,7 @@ export async function previewIptables(
     };
     const tool = { family, mode, save: async () => "", restore } as const;
     const setting = proxierSettingOf(family, fixed, rules);
-    await new FamilyProxier(tool, rules, new ChangeWatch(undefined), log).sync([], setting);
+    await new FamilyProxier(tool, rules, new ChangeWatch(undefined, log), log).sync([], setting);
   }
   return parts.join("\n");
 }

@@ -22,18 +22,64 @@ test.each([
   expect(await probeIptables(machine, world())).toMatchObject([{ severity: "missing", what }]);
 });
 
-test("one implementation is enough; without any the reasons of both are told", async () => {
-  const only = (works_: (program: string) => boolean): Exec => ({
+/** Tools of which some are not there, and some are refused by the kernel. */
+function tools(complaints: Readonly<Record<string, string | undefined>>): Exec {
+  return {
     run: async (program, args) => {
-      if (works_(program)) return works.run(program, args);
-      throw new CoreError("ERR_NOT_POSSIBLE_HERE", `${program}: there is no such program`);
+      const complaint = complaints[program];
+      if (complaint === undefined) {
+        throw new CoreError("ERR_NOT_POSSIBLE_HERE", `${program}: there is no such program`);
+      }
+      if (complaint === "") return works.run(program, args);
+      return { exitCode: 1, stdout: "", stderr: complaint };
     },
-  });
-  const legacy = world({ exec: only((program) => program.includes("legacy")) });
-  expect(await probeIptables(MACHINE, legacy)).toEqual([]);
-  const [finding] = await probeIptables(MACHINE, world({ exec: only(() => false) }));
-  expect(finding?.severity).toBe("missing");
-  expect(finding?.what).toMatch(/iptables-nft-save.*iptables-legacy-save/);
+  };
+}
+
+test.each([
+  [{ "iptables-legacy-restore": "" }],
+  [{ "iptables-nft-restore": "no such chain type", "iptables-legacy-restore": "" }],
+])("one implementation is enough: %o", async (complaints) => {
+  expect(await probeIptables(MACHINE, world({ exec: tools(complaints) }))).toEqual([]);
+});
+
+test.each([
+  [
+    "no tools",
+    {},
+    "there is neither iptables-nft-restore nor iptables-legacy-restore",
+    /^install iptables 1\.8 or newer/,
+  ],
+  [
+    "no permission",
+    {
+      "iptables-nft-restore": "line 2 failed: Permission denied (you must be root).",
+      "iptables-legacy-restore": "unable to initialize table 'nat'",
+    },
+    "changing the kernel's rules is not permitted",
+    /^give it CAP_NET_ADMIN$/,
+  ],
+  [
+    "a kernel without",
+    { "iptables-legacy-restore": "unable to initialize table 'nat'" },
+    expect.stringContaining("unable to initialize table 'nat'"),
+    /a kernel with nf_tables or ip_tables$/,
+  ],
+] as const)("%s: one finding with its remedy", async (_, complaints, what, remedy) => {
+  const findings = await probeIptables(MACHINE, world({ exec: tools(complaints) }));
+  expect(findings).toEqual([{ severity: "missing", what, remedy: expect.stringMatching(remedy) }]);
+});
+
+test("what is probed changes nothing", async () => {
+  const calls: string[] = [];
+  const exec: Exec = {
+    run: async (program, args, options) => {
+      calls.push(`${[program, ...args].join(" ")} < ${JSON.stringify(options?.stdin)}`);
+      return works.run(program, args);
+    },
+  };
+  await probeIptables(MACHINE, world({ exec }));
+  expect(calls).toEqual(['iptables-nft-restore -w 30 --noflush --test < "*nat\\nCOMMIT\\n"']);
 });
 
 test("what works badly is told with its remedy", async () => {

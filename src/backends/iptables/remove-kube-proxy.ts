@@ -1,4 +1,7 @@
-import type { Exec } from "../../platform/linux/exec.ts";
+import { CoreError } from "../../core/errors.ts";
+import { type Exec, execChecked } from "../../platform/linux/exec.ts";
+import { isNotFound } from "../../platform/linux/nft/nft.ts";
+import { joinFailures } from "./join-failures.ts";
 import { isKubeProxyChain } from "./plan/owned-chains.ts";
 import { removeRules } from "./remove-rules.ts";
 
@@ -7,12 +10,24 @@ const NFT_FAMILIES = ["ip", "ip6"] as const;
 
 /**
  * Removes what a kube-proxy left: its chains of iptables, also those of its mode IPVS, and its tables
- * of nftables. Virtual servers of IPVS stay.
+ * of nftables. Virtual servers of IPVS stay. Succeeds where there is nothing.
+ * @throws CoreError ERR_PROGRAM_FAILED where something may be left; the rest is removed all the same
  */
 export async function removeKubeProxy(exec: Exec): Promise<void> {
-  await removeRules(exec, isKubeProxyChain);
-  for (const family of NFT_FAMILIES) {
-    // Without nft, or without the table, there is nothing to remove.
-    await exec.run("nft", ["delete", "table", family, NFT_TABLE]).catch(() => undefined);
+  const failures: unknown[] = [];
+  const attempt = (work: Promise<void>): Promise<unknown> =>
+    work.catch((error: unknown) => failures.push(error));
+  await attempt(removeRules(exec, isKubeProxyChain));
+  for (const family of NFT_FAMILIES) await attempt(removeTable(exec, family));
+  if (failures.length > 0) throw joinFailures("ERR_PROGRAM_FAILED", failures);
+}
+
+/** Without nft, or without the table, there is nothing to remove. */
+async function removeTable(exec: Exec, family: string): Promise<void> {
+  try {
+    await execChecked(exec, "nft", ["delete", "table", family, NFT_TABLE]);
+  } catch (error) {
+    const isWithoutNft = error instanceof CoreError && error.code === "ERR_NOT_POSSIBLE_HERE";
+    if (!isWithoutNft && !isNotFound(error)) throw error;
   }
 }

@@ -9,6 +9,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 export class SyncMetrics {
   readonly #syncs = new Map<string, number>();
   readonly #delays: number[] = [...BUCKETS, Number.POSITIVE_INFINITY].map(() => 0);
+  #delaySeconds = 0;
   #lines = 0;
   #repaired = 0;
   #removedFlows = 0;
@@ -21,6 +22,7 @@ export class SyncMetrics {
 
   /** A change of a service reached the kernel so long after it was told. */
   changed(seconds: number): void {
+    this.#delaySeconds += seconds;
     const at = BUCKETS.findIndex((bound) => seconds <= bound);
     const bucket = at < 0 ? BUCKETS.length : at;
     this.#delays[bucket] = (this.#delays[bucket] ?? 0) + 1;
@@ -49,7 +51,7 @@ export class SyncMetrics {
       counter("iptables_lines_total", "Lines that iptables-restore was given", this.#lines),
       counter(
         "iptables_repairs_total",
-        "Times that rules were found altered, and put right",
+        "Times that rules were not as they should be, and were put right",
         this.#repaired,
       ),
       counter(
@@ -79,7 +81,11 @@ export class SyncMetrics {
       count += this.#delays[index] ?? 0;
       return { suffix: "_bucket", labels: { le }, value: count };
     });
-    return [...buckets, { suffix: "_count", labels: {}, value: count }];
+    return [
+      ...buckets,
+      { suffix: "_sum", labels: {}, value: this.#delaySeconds },
+      { suffix: "_count", labels: {}, value: count },
+    ];
   }
 }
 

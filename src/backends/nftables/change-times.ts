@@ -1,16 +1,18 @@
 import type { Sink } from "../../core/sinks/sink.ts";
-import type { MetricFamily, MetricSample } from "../metric-family.ts";
+import { histogramSamples } from "../histogram-samples.ts";
+import type { MetricFamily } from "../metric-family.ts";
 
 /** Upper ends in seconds: kube-proxy's, each twice the one before. */
-const BUCKETS: readonly number[] = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
-const MS_IN_SECOND = 1000;
+const BOUNDS: readonly number[] = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
+const MS_PER_SECOND = 1000;
 
 /** How long changes take from when they are told to when the kernel follows them. */
 export class ChangeTimes {
   readonly #nowMs: () => number;
-  readonly #counts = BUCKETS.map(() => 0);
-  #count = 0;
-  #sinceMs: number | undefined;
+  readonly #counts = [...BOUNDS, Number.POSITIVE_INFINITY].map(() => 0);
+  #sum = 0;
+  /** When the first word came of what the kernel does not follow yet, by set and path. */
+  readonly #sinceMs = new Map<string, number>();
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -23,37 +25,33 @@ export class ChangeTimes {
       waitRequest: () => sink.waitRequest(),
       reset: () => sink.reset(),
       send: (op) => {
-        this.#sinceMs ??= this.#nowMs();
-        const sent = sink.send(op);
-        return op.op === "sync" ? Promise.resolve(sent).then(() => this.#applied()) : sent;
+        if (op.op === "sync") return Promise.resolve(sink.send(op)).then(() => this.#applied());
+        const key = `${op.set} ${op.path}`;
+        if (!this.#sinceMs.has(key)) this.#sinceMs.set(key, this.#nowMs());
+        return sink.send(op);
       },
     };
   }
 
   metrics(): MetricFamily {
-    let sum = 0;
-    const buckets = BUCKETS.map((end, index): MetricSample => {
-      sum += this.#counts[index] ?? 0;
-      return { suffix: "_bucket", labels: { le: String(end) }, value: sum };
-    });
     return {
       name: "nftables_change_to_kernel_seconds",
       help: "From when a change was told to when the kernel follows it.",
       kind: "histogram",
-      samples: [
-        ...buckets,
-        { suffix: "_bucket", labels: { le: "+Inf" }, value: this.#count },
-        { suffix: "_count", labels: {}, value: this.#count },
-      ],
+      samples: histogramSamples({ bounds: BOUNDS, counts: this.#counts, sum: this.#sum }),
     };
   }
 
   #applied(): void {
-    if (this.#sinceMs === undefined) return;
-    const seconds = (this.#nowMs() - this.#sinceMs) / MS_IN_SECOND;
-    this.#sinceMs = undefined;
-    this.#count += 1;
-    const index = BUCKETS.findIndex((end) => seconds <= end);
-    if (index >= 0) this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    const nowMs = this.#nowMs();
+    for (const sinceMs of this.#sinceMs.values()) this.#took((nowMs - sinceMs) / MS_PER_SECOND);
+    this.#sinceMs.clear();
+  }
+
+  #took(seconds: number): void {
+    this.#sum += seconds;
+    const index = BOUNDS.findIndex((end) => seconds <= end);
+    const bucket = index < 0 ? BOUNDS.length : index;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
   }
 }

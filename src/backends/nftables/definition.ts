@@ -26,9 +26,10 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
     const { createNft } = await import("../../platform/linux/nft/nft.ts");
     const { systemExec } = await import("../../platform/linux/exec.ts");
     const { systemSysctl } = await import("../../platform/linux/sysctl.ts");
+    const { findKubeProxy } = await import("../../platform/linux/kube-proxy-presence.ts");
     const { release } = await import("node:os");
     const nft = createNft(systemExec);
-    return probeNftables(machine, { nft, sysctl: systemSysctl, kernel: release() });
+    return probeNftables(machine, { nft, sysctl: systemSysctl, findKubeProxy, kernel: release() });
   },
   preview: async (options, { nodeName }, ops) => {
     const { previewNftables } = await import("./preview.ts");

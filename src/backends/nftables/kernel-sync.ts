@@ -37,11 +37,14 @@ export class KernelSync {
   readonly #generation: NftGeneration;
   readonly #tables: readonly TablePlanner[];
   readonly #log: Log;
-  /** What the kernel held at the start; undefined once that was looked at. */
+  /** What the kernel was seen to hold that is not looked at or put right yet. */
   #found: Listings | undefined;
   /** Nobody but us changed rules up to this generation; undefined where that is not known. */
   #trusted: number | undefined;
-  #isInSync = false;
+  /** What should be there is known, and should stay there. */
+  #isWatching = false;
+  /** What the kernel holds is not known: a write failed, or everything was removed. */
+  #owesAll = false;
   #counts = { transactions: 0, full: 0, repairs: 0 };
 
   constructor({ nft, elements, generation, tables, log }: KernelSyncOptions) {
@@ -64,43 +67,63 @@ export class KernelSync {
     this.#trusted = generation;
   }
 
-  /** @throws CoreError ERR_PROGRAM_FAILED or ERR_SYSTEM_CALL; then the next call does it again */
+  /**
+   * @throws CoreError ERR_PROGRAM_FAILED or ERR_SYSTEM_CALL; then the next `sync` or `check` writes
+   * everything
+   */
   async sync(): Promise<void> {
-    this.#isInSync = false;
-    if (this.#found === undefined) await this.#syncChanges();
-    else await this.#adopt(this.#found);
-    this.#found = undefined;
-    this.#isInSync = true;
+    this.#isWatching = true;
+    const found = this.#found;
+    await this.#write(() => {
+      if (this.#owesAll) return this.#writeAll(found);
+      return found === undefined ? this.#syncChanges() : this.#adopt(found);
+    });
   }
 
-  /** Looks for what others changed, where anything did, and puts it right. */
+  /**
+   * Looks for what others changed, where anything did, and puts it right; so too what an earlier call
+   * could not write.
+   * @throws as `sync`
+   */
   async check(): Promise<void> {
-    if (!this.#isInSync) return;
-    // What waits for a later transaction, such as chains that nobody needs any more.
-    await this.#syncChanges();
+    if (!this.#isWatching) return;
+    // Also what waits for a later transaction, such as chains that nobody needs any more.
+    await this.sync();
     if ((await this.#generation.read()) === this.#trusted) return;
     const { listings, generation } = await this.#list();
     const found = [...this.#differences(listings), ...strangeChains(listings)];
     this.#trusted = generation;
     if (found.length === 0) return;
+    this.#found = listings;
     this.#counts.repairs += 1;
     this.#log.warn(
       { differences: found },
       `others changed the rules, which is undone: ${found[0]}`,
     );
-    this.#isInSync = false;
-    await this.#writeAll(listings);
-    this.#isInSync = true;
+    await this.#write(() => this.#writeAll(listings));
   }
 
   /** Removes everything; succeeds where nothing is left. */
   async removeAll(): Promise<void> {
-    this.#isInSync = false;
+    this.#isWatching = false;
+    this.#owesAll = true;
     const lines = this.#tables.flatMap(({ table: { family, name } }) => [
       `add table ${family} ${name}`,
       `delete table ${family} ${name}`,
     ]);
     await this.#nft.run(`${lines.join("\n")}\n`);
+  }
+
+  /** A write that failed may be in the kernel all the same: what was last committed says nothing. */
+  async #write(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#owesAll = true;
+      throw error;
+    }
+    this.#owesAll = false;
+    this.#found = undefined;
   }
 
   async #syncChanges(): Promise<void> {
@@ -111,7 +134,7 @@ export class KernelSync {
       { err: outcome.error },
       "the kernel holds something else than was written: all is written anew",
     );
-    await this.#writeAll(new Map());
+    await this.#writeAll(undefined);
   }
 
   /** Elements go straight to the kernel; what is more than that goes through nft. */
@@ -149,8 +172,8 @@ export class KernelSync {
     });
   }
 
-  async #writeAll(found: Listings): Promise<void> {
-    const script = this.#tables.map((table) => table.fullScript(found.get(table))).join("");
+  async #writeAll(found: Listings | undefined): Promise<void> {
+    const script = this.#tables.map((table) => table.fullScript(found?.get(table))).join("");
     this.#counts.full += 1;
     try {
       await this.#transactScript(script);

@@ -25,7 +25,13 @@ class Rig {
   readonly namespace = NetworkNamespace.create();
   readonly warnings: string[] = [];
   readonly sysctls: string[] = [];
-  #onWarning: () => void = () => undefined;
+  /** What the daemon was told of repairs: `well`, or why not. */
+  readonly repairs: string[] = [];
+  readonly sleeps: number[] = [];
+  nowMs = 0;
+  /** What happens every sync period. */
+  check: () => Promise<void> = async () => undefined;
+  readonly #failures = new Set<"nft" | "netlink" | "answer">();
   #backend: Backend | undefined;
   #feed: Feed | undefined;
 
@@ -41,9 +47,25 @@ class Rig {
     const nft = createNft({
       run: (...call) => this.namespace.run(() => systemExec.run(...call)),
     });
+    const elements = this.namespace.run(openNftElements);
     const world: NftablesWorld = {
-      nft: { ...nft, ...change },
-      elements: this.namespace.run(openNftElements),
+      nft: {
+        ...nft,
+        run: async (script) => {
+          if (this.#failures.delete("nft")) throw new CoreError("ERR_PROGRAM_FAILED", "no nft");
+          await nft.run(script);
+          if (this.#failures.delete("answer"))
+            throw new CoreError("ERR_PROGRAM_FAILED", "no answer");
+        },
+        ...change,
+      },
+      elements: {
+        run: async (messages) => {
+          if (!this.#failures.delete("netlink")) return elements.run(messages);
+          throw new CoreError("ERR_SYSTEM_CALL", "no netlink");
+        },
+        close: () => elements.close(),
+      },
       generation: this.namespace.run(openNftGeneration),
       sysctl: {
         read: async () => undefined,
@@ -51,13 +73,34 @@ class Rig {
       },
       takeLock: () => this.namespace.run(() => takeInstanceLock("nftables")),
       createConntrack: () => NO_CONNTRACK,
-      nowMs: () => performance.now(),
+      clock: {
+        nowMs: () => this.nowMs,
+        sleep: async (ms) => {
+          this.sleeps.push(ms);
+          this.nowMs += ms;
+        },
+        every: (_periodMs, act) => {
+          this.check = act;
+          return () => undefined;
+        },
+      },
     };
-    const context = { nodeName: NODE_NAME, log: this.#log(), stdout: process.stderr };
+    const context = {
+      nodeName: NODE_NAME,
+      log: this.#log(),
+      stdout: process.stderr,
+      onRepair: (error: unknown) =>
+        void this.repairs.push(error === undefined ? "well" : String(error)),
+    };
     const backend = createNftablesBackend(optionsOf(flags), context, world);
     this.#backend = backend;
     this.#feed = new Feed(backend.sink);
     return backend;
+  }
+
+  /** Lets the next transaction fail: by nft, by nft after the kernel took it, or of elements. */
+  failNext(how: "nft" | "answer" | "netlink"): void {
+    this.#failures.add(how);
   }
 
   async apply(...objects: readonly ModelObject[]): Promise<void> {
@@ -92,18 +135,9 @@ class Rig {
     }
   }
 
-  /** Waits until the backend warned of something. */
-  warned(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onWarning = resolve;
-      if (this.warnings.length > 0) resolve();
-    });
-  }
-
   #log(): Log {
     const tell = (_fields: object, message: string): void => {
       this.warnings.push(message);
-      this.#onWarning();
     };
     return { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
   }
@@ -155,13 +189,11 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     ["a table is deleted", "delete table ip portolan"],
   ])("what others did is undone and told: %s", async (_name, command) => {
     const rig = new Rig();
-    rig.start({ syncPeriod: "20ms" });
+    rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     const before = await rig.listing();
     await rig.run(command);
-    await rig.warned();
-    // The next sync waits for the repair.
-    await rig.apply(service(), endpoint(1), endpoint(2), service({ name: "b", clusterIPs: [] }));
+    await rig.check();
     expect(await rig.listing()).toEqual(before);
     expect(rig.warnings[0]).toContain("others changed the rules, which is undone");
   });
@@ -234,34 +266,130 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("what the kernel remembers of clients outlives repairs", async () => {
     const rig = new Rig();
-    rig.start({ syncPeriod: "20ms" });
+    rig.start();
     await rig.apply(STICKY, endpoint(1));
     await rig.run(
       "add element ip portolan remembered { 192.0.2.9 . 10.96.0.1 . tcp . 80 timeout 1h : 0:5 }",
     );
     await rig.run("flush chain ip portolan dispatch");
-    await rig.warned();
+    await rig.check();
     await rig.apply(STICKY, endpoint(1), endpoint(2));
     expect(await rig.run("list", "map", "ip", "portolan", "remembered")).toContain("192.0.2.9");
   });
 
   test("a transaction that failed is repeated with what changed meanwhile", async () => {
     const rig = new Rig();
-    let failures = 1;
-    const real = createNft({ run: (...call) => rig.namespace.run(() => systemExec.run(...call)) });
-    rig.start(
-      {},
-      {
-        run: async (script) => {
-          if (failures-- > 0) throw new CoreError("ERR_NOT_POSSIBLE_HERE", "no");
-          return real.run(script);
-        },
-      },
-    );
-    await expect(rig.apply(service(), endpoint(1))).rejects.toThrow();
+    rig.failNext("nft");
+    rig.start();
+    await expect(rig.apply(service(), endpoint(1))).rejects.toThrow("no nft");
     await rig.apply(service(), endpoint(1), endpoint(2));
     expect((await rig.listing()).join("\n")).toContain("10.1.0.2 . 8080");
     expect((await rig.listing()).join("\n")).toContain("10.1.0.1 . 8080");
+  });
+
+  test("a first transaction that failed is done by the next check", async () => {
+    const rig = new Rig();
+    rig.failNext("nft");
+    rig.start();
+    await expect(rig.apply(service(), endpoint(1))).rejects.toThrow("no nft");
+    await rig.check();
+    expect((await rig.listing()).join("\n")).toContain("10.1.0.1 . 8080");
+  });
+
+  test("a repair that failed is told, and done by the next check", async () => {
+    const rig = new Rig();
+    rig.start();
+    await rig.apply(service(), endpoint(1));
+    const before = await rig.listing();
+    await rig.run("flush chain ip portolan postrouting");
+    rig.failNext("nft");
+    await rig.check();
+    expect(await rig.listing()).not.toEqual(before);
+    await rig.check();
+    expect(await rig.listing()).toEqual(before);
+    expect(rig.repairs).toEqual(["well", expect.stringContaining("no nft"), "well"]);
+    const generation = await rig.generation();
+    await rig.check();
+    expect(await rig.generation()).toBe(generation);
+  });
+
+  test("a repair that failed is done by the next sync, and the check after it finds all well", async () => {
+    const rig = new Rig();
+    rig.start();
+    await rig.apply(service(), endpoint(1));
+    await rig.run("add chain ip portolan mine");
+    await rig.run("flush chain ip portolan postrouting");
+    rig.failNext("nft");
+    await rig.check();
+    await rig.apply(service(), endpoint(2));
+    expect(rig.repairs).toEqual(["well", expect.stringContaining("no nft"), "well"]);
+    const mended = await rig.listing();
+    const generation = await rig.generation();
+    await rig.check();
+    expect(await rig.generation()).toBe(generation);
+    const fresh = new Rig();
+    fresh.start();
+    await fresh.apply(service(), endpoint(2));
+    expect(mended).toEqual(await fresh.listing());
+  });
+
+  test("a transaction that failed may be in the kernel: the next one writes everything", async () => {
+    const rig = new Rig();
+    rig.start();
+    await rig.apply(service(), endpoint(1));
+    const before = await rig.listing();
+    await rig.stop();
+    rig.failNext("answer");
+    rig.start();
+    await expect(rig.apply(service(), endpoint(2))).rejects.toThrow("no answer");
+    expect(await rig.listing()).not.toEqual(before);
+    await rig.apply(service(), endpoint(1));
+    expect(await rig.listing()).toEqual(before);
+  });
+
+  test("elements that could not be written are owed to the next check", async () => {
+    const rig = new Rig();
+    rig.start();
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    rig.failNext("netlink");
+    await expect(rig.apply(service(), endpoint(1), endpoint(3))).rejects.toThrow("no netlink");
+    await rig.check();
+    const listing = (await rig.listing()).join("\n");
+    expect(listing).toContain("10.1.0.3 . 8080");
+    expect(listing).not.toContain("10.1.0.2 . 8080");
+  });
+
+  test("after a clean-up checks leave the kernel alone, and a sync writes everything", async () => {
+    const rig = new Rig();
+    const backend = rig.start();
+    await rig.apply(service(), endpoint(1));
+    await backend.cleanup();
+    await rig.check();
+    expect(await rig.run("list", "tables")).toBe("");
+    await rig.apply(service(), endpoint(2));
+    expect((await rig.listing()).join("\n")).toContain("10.1.0.2 . 8080");
+    expect(rig.warnings).toEqual([]);
+  });
+
+  test("the next change is asked for no sooner than --min-sync-period after a sync", async () => {
+    const rig = new Rig();
+    rig.start({ minSyncPeriod: "5s" });
+    await rig.apply(service(), endpoint(1));
+    expect(rig.sleeps).toEqual([]);
+    rig.nowMs += 2000;
+    await rig.apply(service(), endpoint(2));
+    expect(rig.sleeps).toEqual([3000]);
+    rig.nowMs += 5000;
+    await rig.apply(service(), endpoint(3));
+    expect(rig.sleeps).toEqual([3000]);
+  });
+
+  test("a --sync-period that is too short is refused with what would be right", () => {
+    const rig = new Rig();
+    expect(() => rig.start({ syncPeriod: "999ms" })).toThrow(
+      "--sync-period: 999ms is too short; expected 1s or more, such as 30s",
+    );
+    rig.start({ syncPeriod: "1s" });
   });
 
   test("a second instance is refused with the pid of the first", () => {
@@ -297,6 +425,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     });
     const metrics = new Map(backend.metrics?.().map(({ name, samples }) => [name, samples]));
     expect(metrics.get("nftables_transactions_total")?.[0]?.value).toBe(1);
-    expect(metrics.get("nftables_change_to_kernel_seconds")?.at(-1)?.value).toBe(1);
+    // A node, a service and two endpoints.
+    expect(metrics.get("nftables_change_to_kernel_seconds")?.at(-1)?.value).toBe(4);
   });
 });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/log.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import {
@@ -6,6 +5,9 @@ import {
   createFullStateSink,
   type FullState,
 } from "../../core/sinks/fullstate.ts";
+import { createPacedSink } from "../../core/sinks/paced.ts";
+import { Turns } from "../../core/turns.ts";
+import { openLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "./change-times.ts";
 import { KernelSync } from "./kernel-sync.ts";
@@ -13,73 +15,71 @@ import { limitLines } from "./limit-lines.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
 import { type NFTABLES_OPTIONS, NFTABLES_SETS } from "./options.ts";
 import { Planner } from "./plan/planner.ts";
-import { planSettingsOf } from "./plan-settings.ts";
+import { checkPeriodOf, planSettingsOf } from "./plan-settings.ts";
 import type { NftablesWorld } from "./world.ts";
 
-const ROUTE_LOCALNET = "net.ipv4.conf.all.route_localnet";
+const NAME = "nftables";
 
 /**
  * Takes the only place of its kind in the network namespace; the kernel is not touched before the first
  * state comes.
- * @throws CoreError ERR_USAGE, or ERR_NOT_POSSIBLE_HERE where another instance runs
+ * @throws CoreError ERR_USAGE or ERR_CONFIG_INVALID, or ERR_NOT_POSSIBLE_HERE where another instance runs
  */
 export function createNftablesBackend(
   options: ValuesOf<typeof NFTABLES_OPTIONS>,
-  { nodeName, log }: BackendContext,
+  { nodeName, log, onRepair }: BackendContext,
   world: NftablesWorld,
 ): Backend {
   const planner = new Planner(planSettingsOf(options, nodeName));
+  const checkPeriodMs = checkPeriodOf(options);
   const lock = world.takeLock();
-  const { nft, elements, generation, nowMs } = world;
+  const { nft, elements, generation, clock } = world;
   const { tables } = planner;
   const kernel = new KernelSync({ nft, elements, generation, tables, log });
   const conntrack = world.createConntrack((ip) =>
     tables.some(({ facts }) => facts.nodePortAddresses.includes(ip)),
   );
-  const times = new ChangeTimes(nowMs);
+  const times = new ChangeTimes(() => clock.nowMs());
   const turns = new Turns();
   let isFirst = true;
-  let lastSyncMs = Number.NEGATIVE_INFINITY;
   let told: readonly string[] = [];
 
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
     if (isFirst) await kernel.readKernel();
     isFirst = false;
     planner.update(state, changed);
-    await openLoopback(planner, world, log);
+    if (servesLoopback(planner)) await openLoopback(world.sysctl, log, NAME);
     await kernel.sync();
+    onRepair?.(undefined);
     told = tellLimits(planner, told, log);
     const { removed } = await conntrack.reconcile(state.services, changed.services);
     if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
-    lastSyncMs = nowMs();
   };
 
-  const timer = setInterval(() => {
-    turns
-      .take(() => kernel.check())
-      .catch((error: unknown) => {
-        log.error({ err: error }, "what others changed in the kernel could not be put right");
-      });
-  }, options.syncPeriod);
-  timer.unref();
+  const check = async (): Promise<void> => {
+    try {
+      await kernel.check();
+      onRepair?.(undefined);
+    } catch (error) {
+      log.error({ err: error }, "what others changed in the kernel could not be put right");
+      onRepair?.(error);
+    }
+  };
+  const stopChecks = clock.every(checkPeriodMs, () => turns.take(check));
 
   const sink = createFullStateSink({
-    waitRequest: async () => {
-      const waitMs = lastSyncMs + options.minSyncPeriod - nowMs();
-      if (waitMs > 0) await delay(waitMs);
-      return { nodeName, sets: NFTABLES_SETS };
-    },
+    waitRequest: () => ({ nodeName, sets: NFTABLES_SETS }),
     apply: (state, changed) => turns.take(() => apply(state, changed)),
   });
   return {
-    sink: times.watch(sink),
+    sink: createPacedSink(times.watch(sink), options.minSyncPeriod, clock),
     status: () => statusOf(planner),
     metrics: () => [...nftablesMetrics(planner, kernel.counts()), times.metrics()],
     drain: async () => undefined,
     cleanup: () => turns.take(() => kernel.removeAll()),
     close: async () => {
-      clearInterval(timer);
-      await turns.take(async () => undefined);
+      stopChecks();
+      await turns.over();
       conntrack.close();
       elements.close();
       generation.close();
@@ -88,29 +88,13 @@ export function createNftablesBackend(
   };
 }
 
-/** One at a time, in the order in which they came. */
-class Turns {
-  #last: Promise<unknown> = Promise.resolve();
-
-  take<T>(act: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(act);
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
-}
-
-/** Connections to loopback leave it only with the kernel's leave. */
-async function openLoopback(planner: Planner, { sysctl }: NftablesWorld, log: Log): Promise<void> {
-  const isServed = planner.tables.some(
-    ({ facts }) => facts.family === "v4" && facts.servesLoopback,
-  );
-  if (!isServed || !(await sysctl.ensure(ROUTE_LOCALNET, "1"))) return;
-  log.info({}, `${ROUTE_LOCALNET} was set to 1, so that services answer on 127.0.0.1`);
+function servesLoopback({ tables }: Planner): boolean {
+  return tables.some(({ facts }) => facts.family === "v4" && facts.servesLoopback);
 }
 
 function tellLimits(planner: Planner, told: readonly string[], log: Log): readonly string[] {
   const lines = limitLines(planner.limits());
-  for (const line of lines) if (!told.includes(line)) log.warn({ backend: "nftables" }, line);
+  for (const line of lines) if (!told.includes(line)) log.warn({ backend: NAME }, line);
   return lines;
 }
 

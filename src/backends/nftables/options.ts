@@ -26,7 +26,7 @@ const OWN_OPTIONS = {
   syncPeriod: {
     kind: "duration",
     default: "30s",
-    help: "how often what others changed in the kernel is looked for, and put right",
+    help: "how often what others changed in the kernel is looked for, and put right; 1s or more",
   },
   minSyncPeriod: {
     kind: "duration",

@@ -6,6 +6,8 @@ import type { PlanSettings } from "./plan/table-facts.ts";
 
 /** Shorter than IFNAMSIZ, and without what would end a quoted name. */
 const INTERFACE_PREFIX = /^[A-Za-z0-9_.@:-]{1,15}$/;
+/** Each look costs a call into the kernel, and where others write rules often a listing of the tables. */
+const SHORTEST_CHECK_PERIOD_MS = 1000;
 
 /** @throws CoreError ERR_USAGE */
 export function planSettingsOf(
@@ -18,6 +20,18 @@ export function planSettingsOf(
     masqueradeBit: options.iptablesMasqueradeBit,
     podInterfacePrefixes: prefixesOf(options.podInterfaceNamePrefix),
   };
+}
+
+/**
+ * How often what others changed is looked for, in milliseconds.
+ * @throws CoreError ERR_CONFIG_INVALID
+ */
+export function checkPeriodOf({ syncPeriod }: ValuesOf<typeof NFTABLES_OPTIONS>): number {
+  if (syncPeriod >= SHORTEST_CHECK_PERIOD_MS) return syncPeriod;
+  throw new CoreError(
+    "ERR_CONFIG_INVALID",
+    `--sync-period: ${syncPeriod}ms is too short; expected 1s or more, such as 30s`,
+  );
 }
 
 function prefixesOf(text: string): readonly string[] {

@@ -14,7 +14,8 @@ const NFT: Nft = {
 
 function world(more: Partial<Nft> = {}, kernel = "6.1.0-18-amd64"): ProbeWorld {
   const sysctl = { read: async () => "1", ensure: async () => false };
-  return { nft: { ...NFT, ...more }, sysctl, kernel };
+  const findKubeProxy = async () => undefined;
+  return { nft: { ...NFT, ...more }, sysctl, findKubeProxy, kernel };
 }
 
 const fails = (message: string) => async () => {
@@ -54,5 +55,12 @@ test("a machine that does not forward works with a warning", async () => {
   const findings = await probeNftables(ROOT, { ...world(), sysctl });
   expect(findings).toMatchObject([
     { severity: "degraded", remedy: "sysctl -w net.ipv4.ip_forward=1" },
+  ]);
+});
+
+test("a kube-proxy that lives is a warning", async () => {
+  const findings = await probeNftables(ROOT, { ...world(), findKubeProxy: async () => "pid 7" });
+  expect(findings).toMatchObject([
+    { severity: "degraded", what: "kube-proxy runs here (pid 7) and serves the same services" },
   ]);
 });

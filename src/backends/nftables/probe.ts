@@ -1,6 +1,7 @@
 import { CoreError } from "../../core/errors.ts";
 import { FAMILIES } from "../../core/model/address.ts";
 import { DEFAULT_ROUTE_POLICY } from "../../core/route/route-policy.ts";
+import type { FindKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { isDenied, type Nft } from "../../platform/linux/nft/nft.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Finding, Machine } from "../backend.ts";
@@ -11,6 +12,7 @@ import { TablePlanner } from "./plan/table-planner.ts";
 export interface ProbeWorld {
   readonly nft: Nft;
   readonly sysctl: Sysctl;
+  readonly findKubeProxy: FindKubeProxy;
   /** Version of the kernel, as `uname -r` tells it. */
   readonly kernel: string;
 }
@@ -39,7 +41,11 @@ export async function probeNftables(
     return [missing(`kernel ${world.kernel} is too old`, `boot ${OLDEST_KERNEL} or newer`)];
   }
   if (!isRoot) return [missing("only root may change the kernel's rules", "run it as root")];
-  return [...(await probeRules(world.nft)), ...(await probeForwarding(world.sysctl))];
+  return [
+    ...(await probeRules(world.nft)),
+    ...(await probeForwarding(world.sysctl)),
+    ...(await probeKubeProxy(world.findKubeProxy)),
+  ];
 }
 
 /** Lets the kernel look at all rules that do not depend on services. */
@@ -78,6 +84,19 @@ async function probeForwarding(sysctl: Sysctl): Promise<readonly Finding[]> {
     });
   }
   return findings;
+}
+
+/** Its rules have names of their own, so nothing is broken, but the first of both to see a packet wins. */
+async function probeKubeProxy(find: FindKubeProxy): Promise<readonly Finding[]> {
+  const seen = await find();
+  if (seen === undefined) return [];
+  return [
+    {
+      severity: "degraded",
+      what: `kube-proxy runs here (${seen}) and serves the same services`,
+      remedy: "stop it, then portolan cleanup --kube-proxy",
+    },
+  ];
 }
 
 function missing(what: string, remedy: string): Finding {

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { PaceClock } from "../../core/sinks/paced.ts";
 import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
@@ -8,6 +10,11 @@ import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 
+export interface NftablesClock extends PaceClock {
+  /** Calls what never rejects again and again; keeps no process alive. @returns what ends that */
+  every(periodMs: number, act: () => Promise<void>): () => void;
+}
+
 /** What the backend takes from the kernel of its network namespace; tests give their own. */
 export interface NftablesWorld {
   readonly nft: Nft;
@@ -17,8 +24,18 @@ export interface NftablesWorld {
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance holds it */
   takeLock(): InstanceLock;
   createConntrack(answersNodePorts: (ip: string) => boolean): ConntrackReconciler;
-  nowMs(): number;
+  readonly clock: NftablesClock;
 }
+
+const SYSTEM_CLOCK: NftablesClock = {
+  nowMs: () => performance.now(),
+  sleep: (ms) => delay(ms),
+  every: (periodMs, act) => {
+    const timer = setInterval(() => void act(), periodMs);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+};
 
 /** The address types whose tracked flows follow the rules of this backend. */
 const TRACKED = new Set(["cluster-ip", "external-ip", "load-balancer-ip", "node-port"] as const);
@@ -36,6 +53,6 @@ export function openWorld(): NftablesWorld {
         addressTypes: TRACKED,
         answersNodePorts,
       }),
-    nowMs: () => performance.now(),
+    clock: SYSTEM_CLOCK,
   };
 }

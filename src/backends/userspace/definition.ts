@@ -1,10 +1,9 @@
-import type { Log } from "../../core/log.ts";
 import { FAMILIES } from "../../core/model/address.ts";
 import { BALANCING_METHODS } from "../../core/model/group.ts";
 import type { BackendDefinition } from "../backend.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
-import type { Redirect } from "./redirect/redirect.ts";
+import type { OpenRedirectOptions, Redirect } from "./redirect/redirect.ts";
 
 const CAPABILITIES: Capabilities = {
   addressTypes: ["external-ip", "load-balancer-ip", "node-port", "listen-address"],
@@ -64,7 +63,7 @@ export const USERSPACE: BackendDefinition<typeof USERSPACE_OPTIONS> = {
 };
 
 /** Only on Linux: what it imports calls the kernel. */
-async function loadRedirect(): Promise<(log: Log) => Redirect> {
+async function loadRedirect(): Promise<(options: OpenRedirectOptions) => Redirect> {
   const { openSystemRedirect } = await import("./redirect/system-redirect.ts");
   return openSystemRedirect;
 }

@@ -31,7 +31,8 @@ const STATS: EngineStats = {
           port: 8080,
           health: "up",
           reason: "",
-          latency: { boundsMs: [1, 500, Number.POSITIVE_INFINITY], counts: [3, 2, 1] },
+          checks: { ok: 4, failed: 1 },
+          latency: { boundsMs: [1, 500, Number.POSITIVE_INFINITY], counts: [3, 2, 1], sumMs: 2500 },
           ...COUNTS,
         },
         {
@@ -40,7 +41,8 @@ const STATS: EngineStats = {
           port: 8080,
           health: "starting",
           reason: "not checked yet",
-          latency: { boundsMs: [], counts: [] },
+          checks: { ok: 0, failed: 0 },
+          latency: { boundsMs: [], counts: [], sumMs: 0 },
           ...COUNTS,
         },
       ],
@@ -76,6 +78,16 @@ test("only a server that is up is up", () => {
   expect(samplesOf("server_up").map(({ value }) => value)).toEqual([1, 0]);
 });
 
+test("checks of a server are told by how they ended", () => {
+  const labels = { group: "g", server: "default/web/a", address: "10.0.0.1:8080" };
+  expect(samplesOf("server_checks_total")).toMatchObject([
+    { labels: { ...labels, result: "ok" }, value: 4 },
+    { labels: { ...labels, result: "failed" }, value: 1 },
+    { labels: { server: "default/web/b", result: "ok" }, value: 0 },
+    { labels: { server: "default/web/b", result: "failed" }, value: 0 },
+  ]);
+});
+
 test("buckets of latency add up, in seconds", () => {
   const ofFirst = samplesOf("server_latency_seconds").filter(
     ({ labels }) => labels["server"] === "default/web/a",
@@ -84,6 +96,7 @@ test("buckets of latency add up, in seconds", () => {
     ["_bucket", "0.001", 3],
     ["_bucket", "0.5", 5],
     ["_bucket", "+Inf", 6],
+    ["_sum", undefined, 2.5],
     ["_count", undefined, 6],
   ]);
 });

@@ -1,6 +1,7 @@
 import { formatHostPort } from "../../core/model/address.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { EngineStats, GroupStats, ServerStats } from "../../proxy/engine-stats.ts";
+import { histogramSamples } from "../histogram-samples.ts";
 import type { MetricFamily, MetricSample } from "../metric-family.ts";
 
 /** The part of listeners, groups and servers that is counted alike. */
@@ -72,6 +73,15 @@ export function engineMetrics({ loops, listeners, groups }: EngineStats): readon
       })),
     },
     {
+      name: "server_checks_total",
+      help: "Health checks of a server, by how they ended",
+      kind: "counter",
+      samples: servers.flatMap(({ server: { checks }, labels }) => [
+        { labels: { ...labels, result: "ok" }, value: checks.ok },
+        { labels: { ...labels, result: "failed" }, value: checks.failed },
+      ]),
+    },
+    {
       name: "server_latency_seconds",
       help: "Time to connect to a server, or with HTTP until its answer began",
       kind: "histogram",
@@ -105,17 +115,11 @@ function serverLabels(group: GroupStats, { key, host, port }: ServerStats): Metr
   return { group: group.key, server: key, address: formatHostPort(host, port) };
 }
 
-/** Buckets add up, as Prometheus wants them; the last one is for all that took longer. */
 function histogram(
   { latency }: ServerStats,
   labels: MetricSample["labels"],
 ): readonly MetricSample[] {
-  let sum = 0;
-  const buckets = latency.counts.map((count, index): MetricSample => {
-    sum += count;
-    const boundMs = latency.boundsMs[index] ?? Number.POSITIVE_INFINITY;
-    const le = Number.isFinite(boundMs) ? String(boundMs / MS_PER_SECOND) : "+Inf";
-    return { suffix: "_bucket", labels: { ...labels, le }, value: sum };
-  });
-  return [...buckets, { suffix: "_count", labels, value: sum }];
+  const { boundsMs, counts, sumMs } = latency;
+  const bounds = boundsMs.filter(Number.isFinite).map((boundMs) => boundMs / MS_PER_SECOND);
+  return histogramSamples({ bounds, counts, sum: sumMs / MS_PER_SECOND }, labels);
 }

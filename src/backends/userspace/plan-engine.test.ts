@@ -96,6 +96,17 @@ describe("listeners", () => {
     expect(planned.notHonoured).toEqual([]);
   });
 
+  test.each([
+    [{ mode: "http" }, true],
+    [{ mode: "http", fallsBack: false }, false],
+    [{ mode: "socks5" }, false],
+    [{ mode: "socks5", fallsBack: true }, true],
+    [{ mode: "dns" }, false],
+  ])("with %j fall back: %s", async (more, fallsBack) => {
+    const { config } = await plan([service({}), endpoint("a"), listener(more)]);
+    expect(config.listeners.map((one) => one.fallsBack)).toEqual([fallsBack]);
+  });
+
   test("on a unix path lead to endpoints of either family", async () => {
     const only6 = endpoint("b", { addresses: ["fd00::2"] });
     const objects = [service({}), endpoint("a"), only6, listener({ address: "/run/x", port: 0 })];

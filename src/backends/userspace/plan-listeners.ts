@@ -115,6 +115,7 @@ function configOf(
     outBufferBytes,
     allowOthers,
     ...PLAIN_LISTENER,
+    fallsBack: listener.fallsBack,
     acceptLoops: listener.acceptLoops,
     workLoops: listener.workLoops,
     trustedHops: listener.trustedHops,

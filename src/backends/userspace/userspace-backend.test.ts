@@ -8,7 +8,7 @@ import type { Engine, EngineOptions } from "../../proxy/engine.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../proxy/engine-config.ts";
 import type { EngineStats } from "../../proxy/engine-stats.ts";
 import { loadBackend } from "../registry.ts";
-import { Redirect } from "./redirect/redirect.ts";
+import { type OpenRedirectOptions, Redirect } from "./redirect/redirect.ts";
 import { createUserspaceBackend } from "./userspace-backend.ts";
 
 const LOG: Log = {
@@ -149,17 +149,21 @@ describe("with --redirect", () => {
   /** A world whose redirect notes what it is told, beside what the engine is. */
   function createRedirectWorld() {
     const calls: string[] = [];
+    const wanted: boolean[] = [];
     const note = (what: string) => async () => void calls.push(what);
     const engine = { apply: note("engine"), drain: note("drain"), close: note("close") };
     const { world } = createWorld({ ...engine, release: note("release") });
-    const openRedirect = () =>
-      new Redirect({
+    const openRedirect = ({ takesOver }: OpenRedirectOptions) => {
+      wanted.push(takesOver);
+      return new Redirect({
         rules: { apply: note("lead"), check: note("check"), remove: note("remove") },
+        lock: { isHeld: () => true, release: () => undefined },
         every: () => ({ stop: () => undefined }),
-        release: () => undefined,
+        release: () => void calls.push("let go"),
         log: LOG,
       });
-    return { world: { ...world, openRedirect }, calls };
+    };
+    return { world: { ...world, openRedirect }, calls, wanted };
   }
 
   test("calls are led when somebody answers there, and no more before the engine goes", async () => {
@@ -168,7 +172,7 @@ describe("with --redirect", () => {
     await backend.sink.send(SYNC);
     await backend.drain();
     await backend.close();
-    expect(calls).toEqual(["engine", "lead", "remove", "drain", "remove", "close"]);
+    expect(calls).toEqual(["engine", "lead", "remove", "drain", "remove", "let go", "close"]);
   });
 
   test("a successor keeps the rules", async () => {
@@ -177,7 +181,7 @@ describe("with --redirect", () => {
     await backend.plane?.release();
     await backend.drain();
     await backend.close();
-    expect(calls).toEqual(["release", "drain", "close"]);
+    expect(calls).toEqual(["release", "drain", "let go", "close"]);
   });
 
   test("what an earlier run left is removed, also without the option", async () => {
@@ -185,8 +189,25 @@ describe("with --redirect", () => {
       const { world, calls } = createRedirectWorld();
       const backend = await createUserspaceBackend({ ...options, redirect }, CONTEXT, world);
       await backend.cleanup();
-      expect(calls).toEqual(["remove"]);
+      expect(calls[0]).toBe("remove");
     }
+  });
+
+  test("only who takes the place of another goes on beside it, and cleaning up never does", async () => {
+    const { world, wanted } = createRedirectWorld();
+    await createUserspaceBackend(options, CONTEXT, world);
+    await createUserspaceBackend({ ...options, takeOver: true }, CONTEXT, world);
+    const cleaner = { ...OPTIONS, takeOver: true };
+    await (await createUserspaceBackend(cleaner, CONTEXT, world)).cleanup();
+    expect(wanted).toEqual([false, true, false]);
+  });
+
+  test("an engine that does not start leaves the rules as they are, and lets go", async () => {
+    const { world, calls } = createRedirectWorld();
+    const createEngine = () => Promise.reject(new Error("no room"));
+    const created = createUserspaceBackend(options, CONTEXT, { ...world, createEngine });
+    await expect(created).rejects.toThrow("no room");
+    expect(calls).toEqual(["let go"]);
   });
 
   test("is refused where it can not work, before anything is started", async () => {

@@ -15,7 +15,7 @@ import { engineMetrics } from "./engine-metrics.ts";
 import { ListenerFileBook } from "./files/listener-files.ts";
 import { type USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
 import { type EnginePlan, planEngine } from "./plan-engine.ts";
-import type { Redirect } from "./redirect/redirect.ts";
+import type { OpenRedirectOptions, Redirect } from "./redirect/redirect.ts";
 import { RedirectPorts } from "./redirect/redirect-ports.ts";
 import { NO_ELEMENTS } from "./redirect/redirect-table.ts";
 import { StateRunner } from "./state-runner.ts";
@@ -28,7 +28,7 @@ export interface UserspaceWorld {
   /** Why TLS can not be terminated on this machine; absent where it can. */
   readonly tlsObstacle?: string | undefined;
   /** Missing where the kernel can not be told to redirect calls. */
-  readonly openRedirect?: (log: Log) => Redirect;
+  readonly openRedirect?: (options: OpenRedirectOptions) => Redirect;
 }
 
 const NEEDS_POSIX = "it is terminated on the provider posix only";
@@ -47,14 +47,17 @@ export async function createUserspaceBackend(
 ): Promise<Backend> {
   const nodePortAddresses = nodePortAddressesOf(options.nodeportAddresses);
   const openRedirect = redirectOf(options, world);
-  const engine = await world.createEngine({
-    loops: options.loops ?? world.cores,
-    provider: options.provider === "node" ? "node" : "posix",
-    drainTimeoutMs: options.drainTimeout,
-    log,
-    ...(inherited && { inherited }),
-  });
-  const redirect = openRedirect?.(log);
+  // Refused here and now where another instance redirects.
+  const redirect = openRedirect?.({ log, takesOver: options.takeOver });
+  const engine = await startEngine(redirect, () =>
+    world.createEngine({
+      loops: options.loops ?? world.cores,
+      provider: options.provider === "node" ? "node" : "posix",
+      drainTimeoutMs: options.drainTimeout,
+      log,
+      ...(inherited && { inherited }),
+    }),
+  );
   const redirectPorts = redirect && new RedirectPorts(options.redirectPort);
   const tlsObstacle =
     options.provider === "node" ? `TLS: ${NEEDS_POSIX}; --provider is node` : world.tlsObstacle;
@@ -88,9 +91,8 @@ export async function createUserspaceBackend(
       loopGroups: () => engine.loops.list(),
       profile: (loop, durationMs) => engine.loops.profile(loop, durationMs),
       sockets: () => engine.sockets(),
-      release: () => {
-        redirect?.leave();
-        return engine.release();
+      release: async () => {
+        await Promise.all([redirect?.leave(), engine.release()]);
       },
     },
     status: () => statusOf(plan, engine.unmet()),
@@ -102,7 +104,7 @@ export async function createUserspaceBackend(
     // Sockets end with the process; of a redirect something may be left, also of another run's.
     cleanup: async () => {
       if (redirect !== undefined) await redirect.remove();
-      else await world.openRedirect?.(log).close();
+      else await world.openRedirect?.({ log, takesOver: false }).close();
     },
     close: async () => {
       files.close();
@@ -111,6 +113,20 @@ export async function createUserspaceBackend(
       await engine.close();
     },
   };
+}
+
+/** Where it does not start, a redirect stays as it was found. */
+async function startEngine(
+  redirect: Redirect | undefined,
+  start: () => Promise<Engine>,
+): Promise<Engine> {
+  try {
+    return await start();
+  } catch (error) {
+    await redirect?.leave();
+    await redirect?.close();
+    throw error;
+  }
 }
 
 /** What begins and what ends, for people. */

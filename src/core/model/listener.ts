@@ -47,6 +47,11 @@ export interface Listener extends Metadata {
   /** Names of event-loop groups; empty: the default ones. */
   readonly acceptLoops: string;
   readonly workLoops: string;
+  /**
+   * Whether another group is taken where the one that suits what a client asks for has no healthy
+   * server. Not said: SOCKS5 and DNS do not, as their clients ask for that group by its name.
+   */
+  readonly fallsBack: boolean;
   /** SOCKS5 and DNS: whether targets outside the service are served too. */
   readonly allowOthers: boolean;
   /** SOCKS5: a file of `name:password` lines, one of which a client must give; empty: nobody is asked. */
@@ -114,6 +119,7 @@ export const listenerSchema: z.ZodType<Listener> = z
     outBufferBytes: z.int().min(512).max(16_777_216).default(16_384),
     acceptLoops: z.string().default(""),
     workLoops: z.string().default(""),
+    fallsBack: z.boolean().optional(),
     allowOthers: z.boolean().default(false),
     usersFile: z.string().default(""),
     trustedHops: z.array(cidrSchema).default([]),
@@ -126,7 +132,15 @@ export const listenerSchema: z.ZodType<Listener> = z
     message: "a port from 1 to 65535 for an IP address, and none for a unix socket",
   })
   // The field is there also where it is undefined: equal objects have equal keys.
-  .transform((listener) => ({ ...listener, tls: listener.tls }));
+  .transform((listener) => ({
+    ...listener,
+    tls: listener.tls,
+    fallsBack: listener.fallsBack ?? !namesItsGroup(listener.mode),
+  }));
+
+function namesItsGroup(mode: ListenerMode): boolean {
+  return mode === "socks5" || mode === "dns";
+}
 
 /** The protocol that a listener's clients speak below its mode. */
 export function protocolOf(listener: Pick<Listener, "mode">): Protocol {

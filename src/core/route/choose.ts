@@ -24,6 +24,8 @@ export interface Call {
   readonly scope: Scope;
   /** Undefined but for an edge address. */
   readonly edge: EdgeAddress | undefined;
+  /** Whether the group that suits best is passed over where it has nobody. */
+  readonly fallsBack: boolean;
   readonly node: RouteNode;
   readonly observed: Observed;
 }
@@ -34,7 +36,7 @@ export type Choice =
   | { readonly kind: "reject" | "drop" };
 
 export function chooseEndpoints(call: Call, notes: Notes): Choice {
-  const { state, port, packet, scope, edge, node, observed } = call;
+  const { state, port, packet, scope, edge, fallsBack, node, observed } = call;
   const selection = selectEndpoints(state, port, familyOf(packet.dst), node);
   notes.because(scope.listReason);
   noteSelection(call, selection, notes);
@@ -47,7 +49,12 @@ export function chooseEndpoints(call: Call, notes: Notes): Choice {
     notes.because("rejected: none of these takes new connections");
     return { kind: "reject" };
   }
-  eligible = keepHintedGroup(eligible, packet.hint, notes);
+  const { groups } = state;
+  eligible = keepHintedGroup(eligible, { hint: packet.hint, groups, fallsBack }, notes);
+  if (eligible.length === 0) {
+    notes.because("rejected: it has nobody, and the listener does not fall back to other groups");
+    return { kind: "reject" };
+  }
   eligible = keepAffinity(eligible, { state, port, client: packet.src }, observed, notes);
   noteMethods(eligible, notes);
   notes.because(scope.sourceReason);

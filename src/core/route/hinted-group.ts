@@ -5,18 +5,29 @@ import type { Notes } from "./notes.ts";
 import type { RequestHint } from "./packet.ts";
 import { type HintScore, isBetterScore, scoreHints } from "./request-hints.ts";
 
+export interface HintedCall {
+  readonly hint: RequestHint | undefined;
+  readonly groups: readonly ServiceGroup[];
+  /** Whether groups without any endpoint that is eligible are passed over. */
+  readonly fallsBack: boolean;
+}
+
 /**
- * Leaves the endpoints of the group that suits the request best, of those groups that have any: the
- * first with the highest score. All stay where the request says nothing or no group suits it.
+ * Leaves the endpoints of the group that suits the request best: the first with the highest score, of
+ * those groups that have any where the call falls back, and else of all that do not drain. All stay
+ * where the request says nothing or no group suits it.
  */
 export function keepHintedGroup(
   eligible: readonly Eligible[],
-  hint: RequestHint | undefined,
+  { hint, groups, fallsBack }: HintedCall,
   notes: Notes,
 ): readonly Eligible[] {
   if (hint === undefined) return eligible;
+  const suitable = fallsBack
+    ? eligible.map(({ group }) => group)
+    : groups.filter(({ ref }) => ref.weight > 0);
   let best: { group: ServiceGroup; score: HintScore } | undefined;
-  for (const { group } of eligible) {
+  for (const group of suitable) {
     const score = scoreHints(hintsOf(group), hint);
     if (score === undefined) continue;
     if (best === undefined || isBetterScore(score, best.score)) best = { group, score };

@@ -198,6 +198,39 @@ describe("groups", () => {
     expect(sharesOf(ask({ objects, packet, observed: { health } }))).toEqual({ x: 0.25, y: 0.75 });
   });
 
+  describe("that suit best but have nobody, behind a listener", () => {
+    const objects = ofGroups(
+      { hints: hints({ host: "*" }) },
+      { hints: hints({ host: "a.example" }) },
+    );
+    const observed = { health: new Map([["default/g2/z", false]]) };
+
+    function askListener(host: string, more: Readonly<object>): Verdict {
+      const place = { name: "front", address: "0.0.0.0", port: 9000, service: "default/web" };
+      const front = listenerSchema.parse({ kind: "Listener", ...place, ...more });
+      const packet = { dst: "192.168.0.1", dstPort: 9000, hint: { host } };
+      return ask({ objects: [...objects, front], packet, observed });
+    }
+
+    test.each([
+      {},
+      { mode: "http" },
+      { mode: "socks5", fallsBack: true },
+    ])("are passed over with %j", (more) => {
+      expect(sharesOf(askListener("a.example", more))).toEqual({ x: 0.25, y: 0.75 });
+    });
+
+    test.each([
+      { fallsBack: false },
+      { mode: "socks5" },
+    ])("end the call with %j", (more) => {
+      const verdict = askListener("a.example", more);
+      expect(verdict.kind).toBe("reject");
+      expect(verdict.reasons.at(-1)).toContain("does not fall back");
+      expect(sharesOf(askListener("b.example", more))).toEqual({ x: 0.25, y: 0.75 });
+    });
+  });
+
   test("of the same score: the first", () => {
     const same = { hints: hints({ host: "a.example" }) };
     const packet = { hint: { host: "a.example" } };

@@ -91,7 +91,9 @@ function routeTo(destination: Destination, question: Question): Verdict {
   const { node, packet, observed } = question;
   const edge = destination.type === "edge-ip" ? destination.edge : undefined;
   const scope = scopeOf(destination.type, state.service, question);
-  const choice = chooseEndpoints({ state, port, packet, scope, edge, node, observed }, notes);
+  const fallsBack = destination.type !== "listen-address" || destination.listener.fallsBack;
+  const call = { state, port, packet, scope, edge, fallsBack, node, observed };
+  const choice = chooseEndpoints(call, notes);
   if (choice.kind !== "endpoints") return stop(choice.kind);
   const { candidates } = choice;
   const others = notes.others(new Set(candidates.map(({ endpoint }) => endpoint)));

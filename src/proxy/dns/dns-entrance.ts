@@ -12,7 +12,7 @@ import { DnsCache, type DnsCacheEntry } from "./dns-cache.ts";
 import { DnsForwarder } from "./dns-forwarder.ts";
 import { DnsResponder } from "./dns-responder.ts";
 import { DnsStream } from "./dns-stream.ts";
-import { LocalNames } from "./local-names.ts";
+import { LocalNames, type NamedGroups } from "./local-names.ts";
 
 export interface DnsEntranceParts {
   readonly config: ListenerConfig;
@@ -122,11 +122,14 @@ export class DnsEntrance implements Entrance, FrontReader {
   }
 
   #createResponder(config: ListenerConfig, row: CounterRow): DnsResponder {
-    const upstream = (): UpstreamRuntime | undefined => this.#upstreamOf(config.upstream);
+    const groups = (): NamedGroups | undefined => {
+      const upstream = this.#upstreamOf(config.upstream);
+      return upstream && namedGroups(upstream, config.fallsBack);
+    };
     return new DnsResponder({
       config,
       row,
-      names: new LocalNames(config.dns?.hosts ?? new Map(), upstream),
+      names: new LocalNames(config.dns?.hosts ?? new Map(), groups),
       forwarder: new DnsForwarder(this.#host, this.#cache),
       nowMs: () => this.#host.net.loop.nowMs,
     });
@@ -142,4 +145,13 @@ export class DnsEntrance implements Entrance, FrontReader {
 /** Empty for unix sockets. */
 function ipOf(address: SocketAddress): string {
   return address.family === "unix" ? "" : address.ip;
+}
+
+function namedGroups(upstream: UpstreamRuntime, fallsBack: boolean): NamedGroups {
+  return {
+    get hosts() {
+      return upstream.hosts;
+    },
+    groupNamed: (host) => upstream.groupNamed(host, fallsBack),
+  };
 }

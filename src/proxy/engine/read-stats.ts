@@ -57,5 +57,6 @@ function readServer(
   health: MemberHealth,
   { blocks }: StatsParts,
 ): ServerStats {
-  return { key, host, port, ...health, ...blocks.counts(row), latency: blocks.latency(row) };
+  const counted = { ...blocks.counts(row), checks: blocks.checks(row), latency: blocks.latency(row) };
+  return { key, host, port, ...health, ...counted };
 }

@@ -104,6 +104,7 @@ class WatchedServer {
 
   #finished({ ok, reason }: CheckResult): void {
     this.#run = undefined;
+    this.#group.checked(this.#id, ok);
     this.#told(ok ? this.#state.checkSucceeded() : this.#state.checkFailed(reason));
     this.#net.loop.arm(this.#next, this.#state.nextCheckInMs);
   }

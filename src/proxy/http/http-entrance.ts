@@ -72,6 +72,7 @@ export class HttpEntrance implements Entrance {
   #createService(config: ListenerConfig, row: CounterRow): HttpService {
     const called = new CalledAddress(config, this.#upstreamOf);
     const { key, inBufferBytes, outBufferBytes, idleTimeoutMs, connectTimeoutMs } = config;
+    const { fallsBack } = config;
     return {
       key,
       row,
@@ -83,7 +84,7 @@ export class HttpEntrance implements Entrance {
       trust: new ForwardedTrust(config.trustedHops),
       allows: (client) => called.allows(() => client, "TCP"),
       targetsFor: (client: string, hint: RequestHint): DialTargets =>
-        called.upstreamFor(() => client)?.targetsFor({ client, hint }) ?? new ListTargets([]),
+        called.upstreamFor(() => client)?.targetsFor({ client, hint, fallsBack }) ?? new ListTargets([]),
     };
   }
 }

@@ -120,6 +120,11 @@ export class GroupRuntime implements TargetHome {
     return { group: this.key, member: memberId, address, port };
   }
 
+  /** A health check of one of its servers has ended, in this loop. */
+  checked({ member }: ServerId, ok: boolean): void {
+    this.#rows.get(member)?.own.checked(ok);
+  }
+
   /** Undefined where the server has left. */
   targetOf(server: Server): ServerTarget | undefined {
     const known = this.#targets.get(server);

@@ -9,6 +9,8 @@ import {
 
 const A = "10.0.1.1";
 const B = "10.0.1.2";
+/** Of the first server of the first group. */
+const SERVER_ROW = 0;
 
 function started(): { proxy: SimulatedProxy; taken: SimulatedEnd[] } {
   const proxy = new SimulatedProxy();
@@ -110,6 +112,17 @@ test("checks: up after so many successes, down after so many failures, each told
   proxy.network.heal("proxy", "a");
   proxy.run(15_000);
   expect(edgesOf(proxy.reports)).toEqual(["up", "down", "up"]);
+});
+
+test("checks are counted for their server, those that failed apart", () => {
+  const { proxy } = started();
+  proxy.apply(simulatedConfig([A], { healthCheck: { ...UNCHECKED, protocol: "tcp" } }));
+  proxy.run(150);
+  expect(proxy.blocks.checks(SERVER_ROW)).toEqual({ ok: 2, failed: 0 });
+  proxy.network.partition("proxy", "a");
+  proxy.run(6100);
+  expect(proxy.blocks.checks(SERVER_ROW)).toEqual({ ok: 2, failed: 1 });
+  expect(proxy.blocks.counts(SERVER_ROW).failures).toBe(0);
 });
 
 test("connections of clients that fail count as failed checks", () => {

@@ -58,6 +58,8 @@ class ProxyProgram implements LoopProgram {
           { listener: socketId, reason: reason === 0 ? "connection cap" : errnoName(reason) },
           "accepting pauses: no room for more connections",
         ),
+      onResumed: () =>
+        this.#context.log.info({ listener: socketId }, "accepting goes on: there is room again"),
     };
   }
 

@@ -28,6 +28,8 @@ export interface Asking {
   readonly hint?: RequestHint | undefined;
   /** Canonical address; needed where `readsClient`. */
   readonly client: string;
+  /** As the listener has it. */
+  readonly fallsBack: boolean;
 }
 
 /** An upstream in one loop. */
@@ -111,9 +113,7 @@ export class UpstreamRuntime {
         ({ weight, hints }) => weight > 0 && scoreHints(hints, hint) !== undefined,
       );
     if (!isNamed) return undefined;
-    return new UpstreamTargets((accepts) =>
-      this.#targetOf(this.#strict.next(hint, asking.client, this.#options.nowMs(), accepts)),
-    );
+    return new UpstreamTargets((accepts) => this.#targetOf(this.#next(asking, accepts)));
   }
 
   /** The hosts that groups are known by. */
@@ -121,9 +121,9 @@ export class UpstreamRuntime {
     return this.#config.groups.map(({ hints }) => hints.host).filter((host) => host !== "");
   }
 
-  /** The group that is known by a host; undefined where none is. */
-  groupNamed(host: string): ServerGroup | undefined {
-    return this.#strict.best({ host });
+  /** The group that is known by a host, or that stands in for it; undefined where none is. */
+  groupNamed(host: string, fallsBack: boolean): ServerGroup | undefined {
+    return this.#upstream(fallsBack).best({ host });
   }
 
   /** The server at that very address, in whichever group. */
@@ -136,21 +136,31 @@ export class UpstreamRuntime {
     this.#affinity.noteElsewhere(stay.client, stay);
   }
 
-  #choose({ hint, client }: Asking, accepts: Accepts): ServerTarget | undefined {
-    const stayed = this.#config.affinitySeconds > 0 ? this.#stayed(client, accepts) : undefined;
+  #next({ hint, client, fallsBack }: Asking, accepts: Accepts): Choice | undefined {
+    return this.#upstream(fallsBack).next(hint, client, this.#options.nowMs(), accepts);
+  }
+
+  #upstream(fallsBack: boolean): Upstream {
+    return fallsBack ? this.#lenient : this.#strict;
+  }
+
+  #choose(asking: Asking, accepts: Accepts): ServerTarget | undefined {
+    const { client } = asking;
+    const stayed = this.#config.affinitySeconds > 0 ? this.#stayed(asking, accepts) : undefined;
     if (stayed !== undefined) return stayed;
     for (const runtime of this.#runtimes.values()) runtime.lookElsewhere();
-    const choice = this.#lenient.next(hint, client, this.#options.nowMs(), accepts);
+    const choice = this.#next(asking, accepts);
     if (choice !== undefined && this.#config.affinitySeconds > 0) this.#noteStay(client, choice);
     return this.#targetOf(choice);
   }
 
-  /** The server that a client has had before, where it takes connections. */
-  #stayed(client: string, accepts: Accepts): ServerTarget | undefined {
+  /** The server that a client has had before, where it takes connections and the hint leads there. */
+  #stayed({ hint, client, fallsBack }: Asking, accepts: Accepts): ServerTarget | undefined {
     const id = this.#affinity.find(client);
     const group = id && this.#options.groupOf(id.group)?.group;
     const server = id && group?.find(id.address, id.port);
     if (group === undefined || server === undefined || !accepts(server)) return undefined;
+    if (!this.#upstream(fallsBack).leadsTo(group, hint)) return undefined;
     const choice = { group, server };
     this.#noteStay(client, choice);
     return this.#targetOf(choice);

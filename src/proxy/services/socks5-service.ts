@@ -24,14 +24,16 @@ const NOT_SUPPORTED = -ERRNO.EOPNOTSUPP;
  */
 export class Socks5Service extends TcpService {
   readonly #host: SessionHost;
+  readonly #fallsBack: boolean;
   readonly #allowOthers: boolean;
   readonly #handshake: Socks5HandshakeOptions;
   readonly #budget: FlowBudget;
 
   constructor(host: SessionHost, parts: ServiceParts, budget: FlowBudget) {
     super(parts);
-    const { allowOthers, users } = parts.config;
+    const { fallsBack, allowOthers, users } = parts.config;
     this.#host = host;
+    this.#fallsBack = fallsBack;
     this.#allowOthers = allowOthers;
     this.#budget = budget;
     const known = users.length === 0 ? undefined : new Socks5Users(users);
@@ -105,7 +107,7 @@ export class Socks5Service extends TcpService {
   ): DialTargets | undefined {
     if (isName) {
       const from = this.clientFor(upstream, client, introduction);
-      return upstream.seek({ hint: { host, port }, client: from });
+      return upstream.seek({ hint: { host, port }, client: from, fallsBack: this.#fallsBack });
     }
     const target = upstream.find(host, port);
     return target && new ListTargets([target]);

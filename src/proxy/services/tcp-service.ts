@@ -76,7 +76,8 @@ export class TcpService implements StreamService {
       return;
     }
     const hint = introduction.hint ?? nameHint(client);
-    found(upstream.targetsFor({ hint, client: this.clientFor(upstream, client, introduction) }));
+    const from = this.clientFor(upstream, client, introduction);
+    found(upstream.targetsFor({ hint, client: from, fallsBack: this.#config.fallsBack }));
   }
 
   greetServer(client: StreamFd, introduction: Introduction): Buffer {

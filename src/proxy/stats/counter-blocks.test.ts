@@ -30,6 +30,20 @@ test("what all loops count is summed up, and each sees the others", () => {
   expect(first?.connectionsElsewhere(row)).toBe(0);
 });
 
+test("checks are summed up by how they ended, apart from everything else", () => {
+  const blocks = new CounterBlocks(2);
+  const row = blocks.take();
+  const [first, second] = loopsOf(blocks, 2);
+  first?.row(row).checked(true);
+  second?.row(row).checked(true);
+  second?.row(row).checked(false);
+  expect(blocks.checks(row)).toEqual({ ok: 2, failed: 1 });
+  expect(blocks.counts(row)).toMatchObject({ totalConnections: 0, failures: 0 });
+  expect(blocks.latency(row).counts.every((count) => count === 0)).toBe(true);
+  blocks.giveBack(row);
+  expect(blocks.checks(blocks.take())).toEqual({ ok: 0, failed: 0 });
+});
+
 test("rows of different things do not touch, over many blocks", () => {
   const blocks = new CounterBlocks(2);
   const rows = Array.from({ length: 600 }, () => blocks.take());
@@ -60,6 +74,15 @@ test("a row that is used again begins at 0; a loop that ended has nothing open",
   blocks.giveBack(row);
   expect(blocks.take()).toBe(row);
   expect(blocks.counts(row).totalConnections).toBe(0);
+});
+
+test("latencies are summed up over loops, and forgotten with their row", () => {
+  const blocks = new CounterBlocks(2);
+  const row = blocks.take();
+  for (const [index, loop] of loopsOf(blocks, 2).entries()) loop.row(row).tookMs(index + 1.5);
+  expect(blocks.latency(row).sumMs).toBe(4);
+  blocks.giveBack(row);
+  expect(blocks.latency(blocks.take()).sumMs).toBe(0);
 });
 
 test("a row in no known block is an error by its number", () => {

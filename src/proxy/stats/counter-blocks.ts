@@ -1,5 +1,5 @@
 import { CoreError } from "../../core/errors.ts";
-import { CounterRow, ROW_WORDS, type TrafficCounts } from "./counter-row.ts";
+import { type CheckCounts, CounterRow, ROW_WORDS, type TrafficCounts } from "./counter-row.ts";
 import { LATENCY_BOUNDS_MS, LATENCY_BUCKETS, type LatencyHistogram } from "./latency-buckets.ts";
 
 /** Rows of a block. */
@@ -121,14 +121,26 @@ export class CounterBlocks {
     return sum;
   }
 
+  checks(row: number): CheckCounts {
+    const sum = { ok: 0, failed: 0 };
+    for (const part of this.#rows(row)) {
+      const counts = part.readChecks();
+      sum.ok += counts.ok;
+      sum.failed += counts.failed;
+    }
+    return sum;
+  }
+
   latency(row: number): LatencyHistogram {
     const counts = new Array<number>(LATENCY_BUCKETS).fill(0);
+    let sumMs = 0;
     for (const part of this.#rows(row)) {
+      sumMs += part.latencySumMs;
       for (const [bucket, count] of part.readLatencies().entries()) {
         counts[bucket] = (counts[bucket] ?? 0) + count;
       }
     }
-    return { boundsMs: LATENCY_BOUNDS_MS, counts };
+    return { boundsMs: LATENCY_BOUNDS_MS, counts, sumMs };
   }
 
   /** The loop in that place is gone: nothing of it is open any more. */

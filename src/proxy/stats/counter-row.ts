@@ -5,7 +5,10 @@ const TOTAL = 1;
 const BYTES_IN = 2;
 const BYTES_OUT = 3;
 const FAILURES = 4;
-const FIRST_BUCKET = 5;
+const LATENCY_SUM_MS = 5;
+const CHECKS_OK = 6;
+const CHECKS_FAILED = 7;
+const FIRST_BUCKET = 8;
 
 /** How many numbers a row has. */
 export const ROW_WORDS: number = FIRST_BUCKET + LATENCY_BUCKETS;
@@ -21,6 +24,12 @@ export interface TrafficCounts {
   readonly bytesOut: number;
   /** Connections to servers that could not be made; of a listener, clients that could not be served. */
   readonly failures: number;
+}
+
+/** Health checks of a server, over all of its addresses. */
+export interface CheckCounts {
+  readonly ok: number;
+  readonly failed: number;
 }
 
 /**
@@ -54,8 +63,13 @@ export class CounterRow {
     this.#add(FAILURES, 1);
   }
 
+  checked(ok: boolean): void {
+    this.#add(ok ? CHECKS_OK : CHECKS_FAILED, 1);
+  }
+
   tookMs(latencyMs: number): void {
     this.#add(FIRST_BUCKET + latencyBucket(latencyMs), 1);
+    this.#add(LATENCY_SUM_MS, latencyMs);
   }
 
   get connections(): number {
@@ -72,8 +86,16 @@ export class CounterRow {
     };
   }
 
+  readChecks(): CheckCounts {
+    return { ok: this.#at(CHECKS_OK), failed: this.#at(CHECKS_FAILED) };
+  }
+
   readLatencies(): readonly number[] {
     return Array.from({ length: LATENCY_BUCKETS }, (_, bucket) => this.#at(FIRST_BUCKET + bucket));
+  }
+
+  get latencySumMs(): number {
+    return this.#at(LATENCY_SUM_MS);
   }
 
   /** The loop is gone, and with it what was open; what it did stays counted. */

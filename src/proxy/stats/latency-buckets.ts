@@ -21,4 +21,6 @@ export interface LatencyHistogram {
   readonly boundsMs: readonly number[];
   /** How many were in each bucket; not in those below it. */
   readonly counts: readonly number[];
+  /** Of all of them. */
+  readonly sumMs: number;
 }

@@ -103,8 +103,9 @@ export class UdpEntrance implements Entrance, FrontReader {
     const client = front.sender(index);
     const { address } = client;
     const ip = address.family === "unix" ? "" : address.ip;
+    const { fallsBack } = this.#config;
     const target = this.#called.allows(() => ip, "UDP")
-      ? this.#called.upstreamFor(() => ip)?.choose({ client: ip })
+      ? this.#called.upstreamFor(() => ip)?.choose({ client: ip, fallsBack })
       : undefined;
     if (target === undefined) {
       this.#row.failed();

@@ -124,7 +124,7 @@ function refusals(call: Call, { plan, what }: Entrance, context: PlanContext): r
       ...who,
       ...call,
       ...comment(context, `${what} ${REASONS[kind]}`),
-      target: refusalTarget(kind, context.family),
+      target: refusalTarget(kind, context.family, call.protocol),
     });
   if (plan === undefined) return [refuse("reject")];
   const cluster = plan.outcomes.cluster.kind;

@@ -92,7 +92,7 @@ function planInternal(plan: PortPlan, context: PlanContext, builder: GroupBuilde
       builder.share(SERVICES, renderRule({ ...call, ...commented, target }));
     } else if (list.kind !== "targets") {
       const commented = comment(context, `${plan.name} ${REASONS[list.kind]}`);
-      const refusal = refusalTarget(list.kind, context.family);
+      const refusal = refusalTarget(list.kind, context.family, protocol);
       builder.share(REFUSED_SERVICES, renderRule({ ...call, ...commented, target: refusal }));
     }
   }
@@ -168,8 +168,12 @@ function planServiceWide(service: Service, context: PlanContext, builder: GroupB
     const network = clusterIpNetwork(ip);
     const chain = chainId("filter", clusterIpChain(network));
     const commented = comment(context, `${key} has no such port`);
-    const target = refusalTarget("reject", family);
-    builder.share(chain, renderRule({ destination: hostNetwork(ip), ...commented, target }));
+    const call = { destination: hostNetwork(ip), ...commented };
+    builder.share(
+      chain,
+      renderRule({ ...call, protocol: "TCP", target: refusalTarget("reject", family, "TCP") }),
+      renderRule({ ...call, target: refusalTarget("reject", family, undefined) }),
+    );
     builder.share(CLUSTER_IPS, renderRule({ destination: network, target: nameOf(chain) }));
   }
   if (service.healthCheckNodePort === 0) return;

@@ -56,6 +56,17 @@ export class RestoreScript {
     return size;
   }
 
+  /** The first lines, each with its table, for people. */
+  sample(count: number): readonly string[] {
+    const lines: string[] = [];
+    for (const [table, edits] of this.#tables) {
+      const texts = linesOf(edits).flat();
+      for (const line of texts.slice(0, count).join("\n").split("\n"))
+        lines.push(`${table} ${line}`);
+    }
+    return lines.slice(0, count);
+  }
+
   /** One transaction for each table. Nothing refers to a chain any more when it is deleted. */
   render(): string {
     const parts: string[] = [];

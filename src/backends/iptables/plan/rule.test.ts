@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bareRule, bareText, hostNetwork, randomMatch, renderRule } from "./rule.ts";
+import { bareRule, bareText, hostNetwork, randomMatch, refusalTarget, renderRule } from "./rule.ts";
 
 test("parts stand in the order in which iptables-save prints them", () => {
   expect(
@@ -48,4 +48,15 @@ test("one address is a network of its own", () => {
 test("a probability is written as the kernel keeps it", () => {
   expect(randomMatch(1 / 3)).toBe("-m statistic --mode random --probability 0.33333333349");
   expect(randomMatch(0.5)).toBe("-m statistic --mode random --probability 0.50000000000");
+});
+
+test.each([
+  ["v4", "TCP", "REJECT --reject-with tcp-reset"],
+  ["v6", "TCP", "REJECT --reject-with tcp-reset"],
+  ["v4", "UDP", "REJECT --reject-with icmp-port-unreachable"],
+  ["v6", "SCTP", "REJECT --reject-with icmp6-port-unreachable"],
+  ["v6", undefined, "REJECT --reject-with icmp6-port-unreachable"],
+] as const)("%s and %s is refused by what its clients heed", (family, protocol, target) => {
+  expect(refusalTarget("reject", family, protocol)).toBe(target);
+  expect(refusalTarget("drop", family, protocol)).toBe("DROP");
 });

@@ -81,8 +81,18 @@ const REJECT: Readonly<Record<Family, string>> = {
   v4: "REJECT --reject-with icmp-port-unreachable",
   v6: "REJECT --reject-with icmp6-port-unreachable",
 };
+/** The kernel sends few ICMP messages to one client, and TCP over IPv6 does not give up by the first. */
+const RESET = "REJECT --reject-with tcp-reset";
 
-/** The target for what has no endpoint: told at once, or told nothing. */
-export function refusalTarget(refusal: "reject" | "drop", family: Family): string {
-  return refusal === "drop" ? "DROP" : REJECT[family];
+/**
+ * The target for what has no endpoint: told at once, or told nothing.
+ * @param protocol of all packets that the rule matches; undefined: several
+ */
+export function refusalTarget(
+  refusal: "reject" | "drop",
+  family: Family,
+  protocol: Protocol | undefined,
+): string {
+  if (refusal === "drop") return "DROP";
+  return protocol === "TCP" ? RESET : REJECT[family];
 }

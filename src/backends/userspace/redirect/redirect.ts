@@ -1,9 +1,19 @@
 import type { Log } from "../../../core/log.ts";
+import type { RedirectLock } from "./redirect-lock.ts";
 import type { RedirectRules } from "./redirect-rules.ts";
 import type { RedirectElements } from "./redirect-table.ts";
 
+/** What somebody who wants one says. */
+export interface OpenRedirectOptions {
+  readonly log: Log;
+  /** Goes on where another instance redirects, whose place this one takes. */
+  readonly takesOver: boolean;
+}
+
 export interface RedirectOptions {
   readonly rules: Pick<RedirectRules, "apply" | "check" | "remove">;
+  /** Only who holds it takes the rules away. */
+  readonly lock: Pick<RedirectLock, "isHeld" | "release">;
   /** Calls back again and again, until it is told to stop. */
   readonly every: (work: () => void) => { stop(): void };
   /** Lets go of what the rules were read and written with. */
@@ -31,17 +41,19 @@ export class Redirect {
     });
   }
 
-  /** No call is led any more; succeeds where none is. */
+  /** No call is led any more, unless by another instance whose place was to be taken; succeeds where none is. */
   remove(): Promise<void> {
+    const { rules, lock } = this.#options;
     return this.#inTurn(async () => {
-      if (!this.#isLeft) await this.#options.rules.remove();
+      if (!this.#isLeft && lock.isHeld()) await rules.remove();
     });
   }
 
   /** Leaves it as it is, to whoever comes after: from now on nothing is changed here. */
-  leave(): void {
+  async leave(): Promise<void> {
     this.#watch.stop();
     this.#isLeft = true;
+    await this.#inTurn(async () => this.#options.lock.release());
   }
 
   /** Removes it for good. Twice is once. */
@@ -49,7 +61,11 @@ export class Redirect {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#watch.stop();
-    await this.remove().finally(() => this.#options.release());
+    const { lock, release } = this.#options;
+    await this.remove().finally(() => {
+      lock.release();
+      release();
+    });
   }
 
   #check(): void {

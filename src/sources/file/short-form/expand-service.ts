@@ -148,6 +148,7 @@ function expandListen(
     outBufferBytes: listen.outBufferBytes,
     acceptLoops: listen.acceptLoops,
     workLoops: listen.workLoops,
+    fallsBack: listen.fallsBack,
     allowOthers: listen.allowOthers,
     usersFile: listen.usersFile,
     trustedHops: listen.trustedHops,

@@ -34,6 +34,7 @@ const listenObject = z
     outBufferBytes: z.int().min(512).max(16_777_216).optional(),
     acceptLoops: z.string().optional(),
     workLoops: z.string().optional(),
+    fallsBack: z.boolean().optional(),
     allowOthers: z.boolean().optional(),
     usersFile: z.string().optional(),
     trustedHops: oneOrMany(cidrSchema).optional(),

@@ -126,6 +126,7 @@ test.each([
     {
       address: 80,
       mode: "socks5",
+      fallsBack: true,
       allowOthers: true,
       inBufferBytes: 1024,
       outBufferBytes: 2048,
@@ -133,6 +134,7 @@ test.each([
       workLoops: "w",
     },
     {
+      fallsBack: true,
       allowOthers: true,
       inBufferBytes: 1024,
       outBufferBytes: 2048,

@@ -72,6 +72,7 @@ export interface ShortListen extends ShortMetadata {
   readonly outBufferBytes?: number | undefined;
   readonly acceptLoops?: string | undefined;
   readonly workLoops?: string | undefined;
+  readonly fallsBack?: boolean | undefined;
   readonly allowOthers?: boolean | undefined;
   readonly usersFile?: string | undefined;
   readonly trustedHops?: readonly string[] | undefined;

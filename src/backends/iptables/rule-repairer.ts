@@ -1,0 +1,81 @@
+import type { Log } from "../../core/log.ts";
+import type { Family } from "../../core/model/address.ts";
+import type { PaceClock } from "../../core/sinks/paced.ts";
+import type { BackendContext } from "../backend.ts";
+import type { ChangeWatch } from "./change-watch.ts";
+import type { FamilyProxier, RepairReport } from "./family-proxier.ts";
+import { joinFailures } from "./join-failures.ts";
+import type { SyncMetrics } from "./sync-metrics.ts";
+
+const BACKEND = { backend: "iptables" } as const;
+
+export interface RepairedRules {
+  readonly proxiers: ReadonlyMap<Family, FamilyProxier>;
+  readonly watch: ChangeWatch;
+  readonly metrics: SyncMetrics;
+  readonly log: Log;
+}
+
+export interface RepairLoop {
+  readonly clock: PaceClock;
+  readonly periodMs: number;
+  readonly isClosed: () => boolean;
+  readonly repair: () => Promise<void>;
+  readonly context: Pick<BackendContext, "log" | "onRepair">;
+}
+
+/** Repairs once in each period. One that fails is told; the next period tries again. */
+export async function repairForever(loop: RepairLoop): Promise<void> {
+  const { clock, periodMs, isClosed, repair, context } = loop;
+  for (;;) {
+    await clock.sleep(periodMs);
+    if (isClosed()) return;
+    try {
+      await repair();
+      context.onRepair?.(undefined);
+    } catch (error) {
+      context.log.error({ ...BACKEND, err: error }, "rules could not be looked at or put right");
+      context.onRepair?.(error);
+    }
+  }
+}
+
+/**
+ * Puts right what others altered, and makes writes that failed. A family that fails does not hold up
+ * the other.
+ * @returns whether a write was made that had failed before
+ * @throws CoreError ERR_SYNC_FAILED
+ */
+export async function repairRules({
+  proxiers,
+  watch,
+  metrics,
+  log,
+}: RepairedRules): Promise<boolean> {
+  const isOwing = [...proxiers.values()].some((proxier) => proxier.isOwing);
+  if (!isOwing && (await watch.isUntouched())) return false;
+  await watch.begin();
+  const failures: unknown[] = [];
+  for (const [family, proxier] of proxiers) {
+    try {
+      const report = await proxier.repair();
+      if (report.lines === 0) continue;
+      metrics.repaired(report.lines);
+      tell(family, report, log);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
+  return isOwing;
+}
+
+function tell(family: Family, { wasOwed, lines, sample }: RepairReport, log: Log): void {
+  const what = { ...BACKEND, family, lines, differed: sample };
+  log.warn(
+    what,
+    wasOwed
+      ? "rules that could not be written before are written"
+      : "rules were altered by others, and put right",
+  );
+}
