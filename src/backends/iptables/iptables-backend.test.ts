@@ -255,6 +255,18 @@ test("a setting of the kernel that could not be made is made by a repair", async
   expect(ensured).toEqual(["net.ipv4.conf.all.route_localnet"]);
 });
 
+test("a second setup, as after a failure of another backend, starts no second round of repairs", async () => {
+  let sleepers = 0;
+  const sleep = () => {
+    sleepers += 1;
+    return new Promise<void>(() => undefined);
+  };
+  const backend = await (await setUp({}, { clock: { nowMs: () => 0, sleep } })).open();
+  await backend.sink.setup();
+  await backend.sink.setup();
+  expect(sleepers).toBe(1);
+});
+
 test("a sync period that is too short is refused, and the lock is not taken", async () => {
   const setup = await setUp({ iptablesSyncPeriod: "999ms" });
   await expect(setup.open()).rejects.toMatchObject({
