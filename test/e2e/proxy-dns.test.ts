@@ -239,7 +239,8 @@ describe.each(PROVIDERS)("forwarding with $provider", requires("linux", "dig"), 
       return { type: "A", name: "big.example", ttl: 9, data: `198.51.100.${index}` };
     });
     const resolver = await startResolver(() => ({ answers }), true);
-    const { port } = await startDns(options, forwarding(resolver));
+    // Each loop keeps answers for itself, and dig asks again by another socket.
+    const { port } = await startDns({ ...options, loops: 1 }, forwarding(resolver));
     expect(await short(port, "big.example")).toHaveLength(100);
     expect(resolver.overTcp).toHaveLength(1);
   });

@@ -74,7 +74,9 @@ describe.each(["posix", "node"])("with the provider %s", (provider) => {
     const listener = `backend="userspace",listener="default/lb",address="127.0.0.1:${port}"`;
     expect(text).toContain(`portolan_listener_connections_total{${listener}} 3\n`);
     expect(text.match(/^portolan_server_up\{.*\} 1$/gm)).toHaveLength(2);
-    expect(text.match(/^portolan_server_checks_total\{.*result="ok"\} [1-9]\d*$/gm)).toHaveLength(2);
+    expect(text.match(/^portolan_server_checks_total\{.*result="ok"\} [1-9]\d*$/gm)).toHaveLength(
+      2,
+    );
     expect(text).toMatch(/^portolan_server_latency_seconds_bucket\{.*le="\+Inf"\} [12]$/m);
   });
 });

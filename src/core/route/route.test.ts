@@ -212,18 +212,14 @@ describe("groups", () => {
       return ask({ objects: [...objects, front], packet, observed });
     }
 
-    test.each([
-      {},
-      { mode: "http" },
-      { mode: "socks5", fallsBack: true },
-    ])("are passed over with %j", (more) => {
-      expect(sharesOf(askListener("a.example", more))).toEqual({ x: 0.25, y: 0.75 });
-    });
+    test.each([{}, { mode: "http" }, { mode: "socks5", fallsBack: true }])(
+      "are passed over with %j",
+      (more) => {
+        expect(sharesOf(askListener("a.example", more))).toEqual({ x: 0.25, y: 0.75 });
+      },
+    );
 
-    test.each([
-      { fallsBack: false },
-      { mode: "socks5" },
-    ])("end the call with %j", (more) => {
+    test.each([{ fallsBack: false }, { mode: "socks5" }])("end the call with %j", (more) => {
       const verdict = askListener("a.example", more);
       expect(verdict.kind).toBe("reject");
       expect(verdict.reasons.at(-1)).toContain("does not fall back");

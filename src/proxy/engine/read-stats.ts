@@ -57,6 +57,10 @@ function readServer(
   health: MemberHealth,
   { blocks }: StatsParts,
 ): ServerStats {
-  const counted = { ...blocks.counts(row), checks: blocks.checks(row), latency: blocks.latency(row) };
+  const counted = {
+    ...blocks.counts(row),
+    checks: blocks.checks(row),
+    latency: blocks.latency(row),
+  };
   return { key, host, port, ...health, ...counted };
 }

@@ -52,6 +52,15 @@ test("failed connections count as failed checks, until one succeeds", () => {
   expect([1, 2, 3].map(() => other.connectionFailed("x"))).toEqual([undefined, undefined, "down"]);
 });
 
+test("a check that succeeds makes up for failed connections, too", () => {
+  const state = upState();
+  state.connectionFailed("ECONNREFUSED");
+  state.connectionFailed("ECONNREFUSED");
+  state.checkSucceeded();
+  const edges = [1, 2, 3].map(() => state.connectionFailed("ECONNREFUSED"));
+  expect(edges).toEqual([undefined, undefined, "down"]);
+});
+
 test("connections never bring it up", () => {
   const state = new HealthState(CHECK);
   for (let n = 0; n < 5; n++) state.connectionSucceeded();

@@ -84,7 +84,8 @@ export class HttpEntrance implements Entrance {
       trust: new ForwardedTrust(config.trustedHops),
       allows: (client) => called.allows(() => client, "TCP"),
       targetsFor: (client: string, hint: RequestHint): DialTargets =>
-        called.upstreamFor(() => client)?.targetsFor({ client, hint, fallsBack }) ?? new ListTargets([]),
+        called.upstreamFor(() => client)?.targetsFor({ client, hint, fallsBack }) ??
+        new ListTargets([]),
     };
   }
 }

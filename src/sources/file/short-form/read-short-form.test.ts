@@ -402,7 +402,7 @@ test("nodes, certificates, security groups and objects", () => {
         {
           name: "rule-1",
           network: "10.0.0.0/8",
-          protocol: "TCP",
+          protocol: "any",
           minPort: 1,
           maxPort: 65_535,
           access: "allow",
