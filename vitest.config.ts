@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { SummaryReporter } from "./test/support/summary-reporter.ts";
 
@@ -11,6 +12,8 @@ const config: ViteUserConfig = defineConfig({
     include: scope === "unit" ? UNIT : [...UNIT, "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", "dist/**", ...(scope === "long" ? [] : [LONG])],
     reporters: summary === undefined ? ["default"] : ["default", new SummaryReporter(summary)],
+    // By default one core is left alone, which on two cores is half of the machine.
+    maxWorkers: availableParallelism(),
     testTimeout: scope === "long" ? 300_000 : 30_000,
   },
 });
