@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startCli } from "../support/cli.ts";
@@ -88,18 +88,24 @@ function pairFiles(): { readonly cert: string; readonly key: string; put(pair: P
   return { cert, key, put };
 }
 
-describe("portolan lb --tls-cert", requires("linux"), () => {
+describe("a listener whose certificate is in files", requires("linux"), () => {
   test("waits for its files, takes new ones, and keeps good ones before bad ones", async () => {
     const server = await startNamedServer("a");
     const port = await freePort();
     const { cert, key, put } = pairFiles();
-    const servers = `127.0.0.1:${server.port}`;
-    const cli = startCli([
-      ...["lb", "--listen", String(port), "--servers", servers],
-      ...["--tls-cert", cert, "--tls-key", key],
-    ]);
+    const state = join(dirname(cert), "state.json");
+    const listen = { address: `127.0.0.1:${port}`, tls: "web" };
+    writeFileSync(
+      state,
+      JSON.stringify({
+        version: 1,
+        certificates: { web: { certFiles: [cert], keyFile: key } },
+        services: { web: { listen, servers: [`127.0.0.1:${server.port}`] } },
+      }),
+    );
+    const cli = startCli(["run", "--from", `file:${state}`, "--to", "userspace"]);
     await cli.waitFor(
-      /Certificate default\/lb-1: .*cert\.pem: ENOENT.*Listener default\/lb/,
+      /Certificate default\/web: .*cert\.pem: ENOENT.*Listener default\/web/,
       "stderr",
     );
     put(before);

@@ -7,7 +7,7 @@ function iptables(mode: IptablesMode): OverTimeSubject {
   return {
     backend: "iptables",
     options: { iptablesMode: mode, iptablesMinSyncPeriod: "0s" },
-    quickRepair: { iptablesSyncPeriod: "50ms" },
+    quickRepair: { iptablesSyncPeriod: "1s" },
     harm: (network) => {
       for (const table of ["nat", "filter"]) {
         network.exec("node-a", `iptables-${mode}`, ["-t", table, "-F"]);
