@@ -1,10 +1,14 @@
 import { describe } from "vitest";
-import { requires } from "../../../test/support/requires.ts";
-import { SCENARIOS } from "../../core/route/scenarios.ts";
-import { runBackendContract } from "../backend.contract.ts";
-import { unmetNeeds } from "../capabilities.ts";
-import { USERSPACE } from "./definition.ts";
-import { isPlayable, LoopbackDriver, type LoopbackProvider } from "./loopback-driver.fixture.ts";
+import { runBackendContract } from "../../src/backends/backend.contract.ts";
+import { unmetNeeds } from "../../src/backends/capabilities.ts";
+import { USERSPACE } from "../../src/backends/userspace/definition.ts";
+import {
+  isPlayable,
+  LoopbackDriver,
+  type LoopbackProvider,
+} from "../../src/backends/userspace/loopback-driver.fixture.ts";
+import { SCENARIOS } from "../../src/core/route/scenarios.ts";
+import { requires } from "../support/requires.ts";
 
 function runOnLoopback(provider: LoopbackProvider): void {
   runBackendContract({
