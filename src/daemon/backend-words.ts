@@ -21,7 +21,8 @@ const NOT_AVAILABLE: readonly string[] = ["nftables", "iptables", "ipvs", "hcn",
  * @param where what an error calls the place that it stands in
  */
 export function refuseBackend(name: string, where: string): never {
-  const available = AVAILABLE_BACKENDS.join(", ");
+  // What is a word elsewhere may be none here: `cleanup --to auto`.
+  const available = AVAILABLE_BACKENDS.filter((known) => known !== name).join(", ");
   if (NOT_AVAILABLE.includes(name)) {
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",

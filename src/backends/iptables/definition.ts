@@ -1,7 +1,8 @@
 import { FAMILIES } from "../../core/model/address.ts";
 import { PROTOCOLS } from "../../core/model/common.ts";
 import type { BackendDefinition } from "../backend.ts";
-import { IPTABLES_OPTIONS, IPTABLES_SETS } from "./options.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
+import { IPTABLES_OPTIONS } from "./options.ts";
 
 export const IPTABLES: BackendDefinition<typeof IPTABLES_OPTIONS> = {
   name: "iptables",
@@ -20,7 +21,7 @@ export const IPTABLES: BackendDefinition<typeof IPTABLES_OPTIONS> = {
     requestHints: false,
     keepsSource: true,
   },
-  sets: IPTABLES_SETS,
+  sets: KERNEL_SETS,
   probe: async (machine) => {
     const { probeIptables } = await import("./probe.ts");
     const { createProbeWorld } = await import("./iptables-world.ts");

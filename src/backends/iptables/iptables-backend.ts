@@ -7,6 +7,7 @@ import { createPacedSink } from "../../core/sinks/paced.ts";
 import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import {
   type FixedSetting,
@@ -20,7 +21,6 @@ import { createIptablesTool, type IptablesMode } from "./iptables-tool.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { joinFailures } from "./join-failures.ts";
 import { NodeRules } from "./node-rules.ts";
-import { IPTABLES_SETS } from "./options.ts";
 import { removeRules } from "./remove-rules.ts";
 import { repairForever, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
@@ -81,7 +81,7 @@ export class IptablesBackend implements Backend {
     );
     const decoder = createDecoderSink({
       setup: () => this.#setup(),
-      waitRequest: () => ({ nodeName: context.nodeName, sets: IPTABLES_SETS }),
+      waitRequest: () => ({ nodeName: context.nodeName, sets: KERNEL_SETS }),
       setService: this.#rules.setService,
       deleteService: this.#rules.deleteService,
       setEndpoint: this.#rules.setEndpoint,

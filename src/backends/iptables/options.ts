@@ -1,33 +1,11 @@
-import { POLICY_OPTIONS } from "../../core/route/policy-options.ts";
-import type { SetName } from "../../core/view/ops.ts";
-
-/** What it needs to know beyond services and endpoints. */
-export const IPTABLES_SETS: readonly SetName[] = [
-  "listeners",
-  "groups",
-  "nodes",
-  "security-groups",
-];
+import { KERNEL_OPTIONS } from "../kernel-options.ts";
 
 const OWN_OPTIONS = {
-  podInterfaceNamePrefix: {
-    kind: "string",
-    placeholder: "PREFIXES",
-    default: "veth",
-    help: "with --detect-local-mode interface: how interfaces of workloads begin, separated by commas",
-  },
   iptablesMode: {
     kind: "enum",
     values: ["auto", "nft", "legacy"],
     default: "auto",
     help: "which iptables: auto takes the one that kubelet or most rules are in",
-  },
-  iptablesMasqueradeBit: {
-    kind: "number",
-    min: 0,
-    max: 31,
-    default: 14,
-    help: "the bit of a packet's mark that means masquerade",
   },
   iptablesSyncPeriod: {
     kind: "duration",
@@ -46,7 +24,7 @@ const OWN_OPTIONS = {
 } as const;
 
 /** Names and defaults are kube-proxy's where it has them. */
-export const IPTABLES_OPTIONS: typeof POLICY_OPTIONS & typeof OWN_OPTIONS = {
-  ...POLICY_OPTIONS,
+export const IPTABLES_OPTIONS: typeof KERNEL_OPTIONS & typeof OWN_OPTIONS = {
+  ...KERNEL_OPTIONS,
   ...OWN_OPTIONS,
 };

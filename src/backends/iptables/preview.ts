@@ -2,12 +2,12 @@ import { FAMILIES } from "../../core/model/address.ts";
 import { createDecoderSink } from "../../core/sinks/decoder.ts";
 import type { Op } from "../../core/view/ops.ts";
 import type { BackendContext } from "../backend.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
 import { FamilyProxier } from "./family-proxier.ts";
 import { restoreCommand } from "./iptables-tool.ts";
 import { NodeRules } from "./node-rules.ts";
-import { IPTABLES_SETS } from "./options.ts";
 
 /** What `iptables-restore` would be given on a machine without rules. */
 export async function previewIptables(
@@ -18,7 +18,7 @@ export async function previewIptables(
   const rules = new NodeRules(nodeName);
   const sink = createDecoderSink({
     setup: () => undefined,
-    waitRequest: () => ({ nodeName, sets: IPTABLES_SETS }),
+    waitRequest: () => ({ nodeName, sets: KERNEL_SETS }),
     setService: rules.setService,
     deleteService: rules.deleteService,
     setEndpoint: rules.setEndpoint,

@@ -1,7 +1,8 @@
 import { FAMILIES } from "../../core/model/address.ts";
 import { PROTOCOLS } from "../../core/model/common.ts";
 import type { BackendDefinition } from "../backend.ts";
-import { NFTABLES_OPTIONS, NFTABLES_SETS } from "./options.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
+import { NFTABLES_OPTIONS } from "./options.ts";
 
 export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
   name: "nftables",
@@ -20,7 +21,7 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
     requestHints: false,
     keepsSource: true,
   },
-  sets: NFTABLES_SETS,
+  sets: KERNEL_SETS,
   probe: async (machine) => {
     const { probeNftables } = await import("./probe.ts");
     const { createNft } = await import("../../platform/linux/nft/nft.ts");

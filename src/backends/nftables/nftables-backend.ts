@@ -9,11 +9,12 @@ import { createPacedSink } from "../../core/sinks/paced.ts";
 import { Turns } from "../../core/turns.ts";
 import { openLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
 import { ChangeTimes } from "./change-times.ts";
 import { KernelSync } from "./kernel-sync.ts";
 import { limitLines } from "./limit-lines.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
-import { type NFTABLES_OPTIONS, NFTABLES_SETS } from "./options.ts";
+import type { NFTABLES_OPTIONS } from "./options.ts";
 import { Planner } from "./plan/planner.ts";
 import { checkPeriodOf, planSettingsOf } from "./plan-settings.ts";
 import type { NftablesWorld } from "./world.ts";
@@ -68,7 +69,7 @@ export function createNftablesBackend(
   const stopChecks = clock.every(checkPeriodMs, () => turns.take(check));
 
   const sink = createFullStateSink({
-    waitRequest: () => ({ nodeName, sets: NFTABLES_SETS }),
+    waitRequest: () => ({ nodeName, sets: KERNEL_SETS }),
     apply: (state, changed) => turns.take(() => apply(state, changed)),
   });
   return {

@@ -1,28 +1,6 @@
-import { POLICY_OPTIONS } from "../../core/route/policy-options.ts";
-import type { SetName } from "../../core/view/ops.ts";
-
-/** What it needs to know beyond services and endpoints. */
-export const NFTABLES_SETS: readonly SetName[] = [
-  "listeners",
-  "groups",
-  "nodes",
-  "security-groups",
-];
+import { KERNEL_OPTIONS } from "../kernel-options.ts";
 
 const OWN_OPTIONS = {
-  podInterfaceNamePrefix: {
-    kind: "string",
-    placeholder: "PREFIXES",
-    default: "veth",
-    help: "with --detect-local-mode interface: how interfaces of workloads begin, separated by commas",
-  },
-  iptablesMasqueradeBit: {
-    kind: "number",
-    min: 0,
-    max: 31,
-    default: 14,
-    help: "the bit of a packet's mark that means masquerade",
-  },
   syncPeriod: {
     kind: "duration",
     default: "30s",
@@ -35,7 +13,7 @@ const OWN_OPTIONS = {
   },
 } as const;
 
-export const NFTABLES_OPTIONS: typeof POLICY_OPTIONS & typeof OWN_OPTIONS = {
-  ...POLICY_OPTIONS,
+export const NFTABLES_OPTIONS: typeof KERNEL_OPTIONS & typeof OWN_OPTIONS = {
+  ...KERNEL_OPTIONS,
   ...OWN_OPTIONS,
 };

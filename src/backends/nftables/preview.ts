@@ -1,7 +1,8 @@
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import type { Op } from "../../core/view/ops.ts";
-import { type NFTABLES_OPTIONS, NFTABLES_SETS } from "./options.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
+import type { NFTABLES_OPTIONS } from "./options.ts";
 import { Planner } from "./plan/planner.ts";
 import { planSettingsOf } from "./plan-settings.ts";
 
@@ -13,7 +14,7 @@ export async function previewNftables(
 ): Promise<string> {
   const planner = new Planner(planSettingsOf(options, nodeName));
   const sink = createFullStateSink({
-    waitRequest: () => ({ nodeName, sets: NFTABLES_SETS }),
+    waitRequest: () => ({ nodeName, sets: KERNEL_SETS }),
     apply: (state, changed) => planner.update(state, changed),
   });
   for (const op of ops) {

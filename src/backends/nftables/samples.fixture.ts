@@ -8,7 +8,8 @@ import type { Sink } from "../../core/sinks/sink.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import type { Op } from "../../core/view/ops.ts";
-import { NFTABLES_OPTIONS, NFTABLES_SETS } from "./options.ts";
+import { KERNEL_SETS } from "../kernel-options.ts";
+import { NFTABLES_OPTIONS } from "./options.ts";
 
 export const NODE_NAME = "here";
 
@@ -58,7 +59,7 @@ export class Feed {
   constructor(sink: Sink) {
     this.#sink = sink;
     this.#store.markSynced("test");
-    this.#watcher = new NodeWatcher(this.#store, NODE_NAME, NFTABLES_SETS);
+    this.#watcher = new NodeWatcher(this.#store, NODE_NAME, KERNEL_SETS);
   }
 
   async apply(...objects: readonly ModelObject[]): Promise<void> {
@@ -76,7 +77,7 @@ export function opsOf(objects: readonly ModelObject[]): readonly Op[] {
   const store = new GlobalStore();
   store.transact("test", (transaction) => transaction.replaceAll(objects));
   store.markSynced("test");
-  const watcher = new NodeWatcher(store, NODE_NAME, NFTABLES_SETS);
+  const watcher = new NodeWatcher(store, NODE_NAME, KERNEL_SETS);
   try {
     return watcher.poll() ?? [];
   } finally {

@@ -5,7 +5,7 @@ import { createFullStateSink } from "../../../core/sinks/fullstate.ts";
 import { execChecked, systemExec } from "../../../platform/linux/exec.ts";
 import { NetworkNamespace } from "../../../platform/linux/network-namespace.ts";
 import { openNftElements } from "../../../platform/linux/nft/nft-elements.ts";
-import { NFTABLES_SETS } from "../options.ts";
+import { KERNEL_SETS } from "../../kernel-options.ts";
 import { planSettingsOf } from "../plan-settings.ts";
 import { endpoint, Feed, NODE, NODE_NAME, optionsOf, service } from "../samples.fixture.ts";
 import { elementMessages } from "./element-messages.ts";
@@ -16,7 +16,7 @@ class Plans {
   readonly planner = new Planner(planSettingsOf(optionsOf(), NODE_NAME));
   readonly #feed = new Feed(
     createFullStateSink({
-      waitRequest: () => ({ nodeName: NODE_NAME, sets: NFTABLES_SETS }),
+      waitRequest: () => ({ nodeName: NODE_NAME, sets: KERNEL_SETS }),
       apply: (state, changed) => this.planner.update(state, changed),
     }),
   );

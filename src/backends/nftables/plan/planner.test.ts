@@ -5,7 +5,7 @@ import { nodeSchema } from "../../../core/model/node.ts";
 import type { ModelObject } from "../../../core/model/object.ts";
 import { securityGroupSchema } from "../../../core/model/security-group.ts";
 import { createFullStateSink } from "../../../core/sinks/fullstate.ts";
-import { NFTABLES_SETS } from "../options.ts";
+import { KERNEL_SETS } from "../../kernel-options.ts";
 import { planSettingsOf } from "../plan-settings.ts";
 import { endpoint, Feed, NODE, NODE_NAME, optionsOf, service } from "../samples.fixture.ts";
 import { Planner } from "./planner.ts";
@@ -19,7 +19,7 @@ class Rig {
     this.planner = new Planner(planSettingsOf(optionsOf(flags), NODE_NAME));
     const { planner } = this;
     const sink = createFullStateSink({
-      waitRequest: () => ({ nodeName: NODE_NAME, sets: NFTABLES_SETS }),
+      waitRequest: () => ({ nodeName: NODE_NAME, sets: KERNEL_SETS }),
       apply: (state, changed) => planner.update(state, changed),
     });
     this.#feed = new Feed(sink);
