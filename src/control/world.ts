@@ -1,0 +1,79 @@
+import type { Kind, ModelObject } from "../core/model/object.ts";
+import type { GlobalStore } from "../core/store/global-store.ts";
+import type { EnginePort } from "./engine-port.ts";
+
+/** Who owns what commands make. */
+export const CONTROL_OWNER = "control";
+
+/** What one command changes of the desired state; objects of `CONTROL_OWNER` only. */
+export interface DesiredChange {
+  readonly set: readonly ModelObject[];
+  readonly delete: readonly { readonly kind: Kind; readonly key: string }[];
+}
+
+/** What commands made that is no object of the store: made anew at the next start. */
+export type RuntimeEntry =
+  | { readonly kind: "event-loop-group"; readonly name: string }
+  | { readonly kind: "event-loop"; readonly name: string; readonly group: string }
+  | {
+      readonly kind: "controller";
+      readonly type: "resp-controller" | "http-controller";
+      readonly name: string;
+      /** As it is typed. */
+      readonly address: string;
+      /** File that holds the secret; empty: none. */
+      readonly secretFile: string;
+    };
+
+/** A change of what is kept beside the objects. */
+export interface RuntimeChange {
+  readonly add: readonly RuntimeEntry[];
+  readonly remove: readonly { readonly kind: RuntimeEntry["kind"]; readonly name: string }[];
+}
+
+/** A controller that listens now. */
+export interface ControllerState {
+  readonly type: "resp-controller" | "http-controller" | "stdio-controller";
+  readonly name: string;
+  readonly address: string;
+  readonly hasSecret: boolean;
+  readonly connections: number;
+}
+
+/** Controllers as commands see them. */
+export interface ControllersPort {
+  list(): readonly ControllerState[];
+  /** @throws CoreError ERR_LISTEN, ERR_KEY_TAKEN, ERR_USAGE */
+  add(entry: Extract<RuntimeEntry, { kind: "controller" }>): Promise<void>;
+  remove(type: ControllerState["type"], name: string): Promise<void>;
+}
+
+/** What commands need of the instance; the daemon gives it, tests give their own. */
+export interface ControlWorld {
+  readonly store: GlobalStore;
+  /** Undefined where no data plane is in this process. */
+  readonly engine: EnginePort | undefined;
+  readonly controllers: ControllersPort;
+  /**
+   * Makes a change true, all or nothing: store, journal, data planes. Settles when it is kept and the
+   * data planes have it; where one can not (a port is taken), all of it is taken back.
+   * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN, ERR_LISTEN, ERR_JOURNAL
+   */
+  commit(change: DesiredChange): Promise<void>;
+  /** Everything of the owner `control` is just this from now on, as in `commit`. */
+  replace(objects: readonly ModelObject[]): Promise<void>;
+  /** Keeps what was made beside the objects; the caller makes it and, where this fails, undoes it. */
+  keep(change: RuntimeChange): Promise<void>;
+  /** What `keep` has kept, in order. */
+  kept(): readonly RuntimeEntry[];
+  readonly version: string;
+  readFile(path: string): Promise<string>;
+  /** Whole or not at all; the file before it stays as `PATH.bak`. */
+  writeFile(path: string, text: string): Promise<void>;
+  /** All addresses of a name. @throws CoreError ERR_NOT_FOUND */
+  lookup(name: string): Promise<readonly string[]>;
+  /** Ends the instance, after the answer to this command is sent. */
+  shutdown(): void;
+  /** Keeps a private file (a certificate that was sent as text) in the state folder; gives its path. */
+  keepFile(name: string, text: string): Promise<string>;
+}
