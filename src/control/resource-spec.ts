@@ -25,8 +25,8 @@ export type ParamSpec = ParamBase &
         readonly values: readonly string[];
         readonly aliases?: Readonly<Record<string, string>>;
       }
-    /** `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`. */
-    | { readonly kind: "address" }
+    /** `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`; `anyPort`: port 0 means any free one. */
+    | { readonly kind: "address"; readonly anyPort?: boolean }
     /** Separated by commas; `references`: names of such resources. */
     | { readonly kind: "list"; readonly placeholder: string; readonly references?: ResourceName }
     /** The name of another resource. */
