@@ -2,7 +2,7 @@ import { Argument, Command, Option } from "commander";
 import type { OptionSpec } from "../core/options/option-spec.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
-import { optionHelp, optionTerm } from "./option-text.ts";
+import { argumentTerm, optionHelp, optionTerm } from "./option-text.ts";
 
 const DESCRIPTION = "Describe services and their endpoints once; make them true on any data plane.";
 
@@ -45,8 +45,9 @@ function addCommand(program: Command, spec: CommandSpec, session: Session): void
     .description([`${spec.summary}.`, spec.description ?? ""].join("\n").trim())
     .helpOption("-h, --help", "explain this command")
     .addHelpText("after", examplesText(spec));
-  for (const { name, help, values } of spec.arguments) {
-    const argument = new Argument(`<${name}>`, help);
+  for (const given of spec.arguments) {
+    const { help, values } = given;
+    const argument = new Argument(argumentTerm(given), help);
     command.addArgument(values === undefined ? argument : argument.choices([...values]));
   }
   for (const { title, specs } of spec.optionGroups) {

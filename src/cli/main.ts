@@ -16,6 +16,10 @@ const { runCli } = await import("./run-cli.ts");
 process.exitCode = await runCli(argv, {
   stdout: process.stdout,
   stderr: process.stderr,
+  // To look at it opens it.
+  get stdin() {
+    return process.stdin;
+  },
   environment: process.env,
   hostName: hostname(),
 });

@@ -1,9 +1,17 @@
 import { flagName, type OptionSpec } from "../core/options/option-spec.ts";
+import type { ArgumentSpec } from "./command-spec.ts";
+
+/** `<FILE>`, `[KIND]` where it may be missing, `[NAME...]` where more may follow. */
+export function argumentTerm({ name, isOptional, isRepeated }: ArgumentSpec): string {
+  const term = isRepeated === true ? `${name}...` : name;
+  return isOptional === true ? `[${term}]` : `<${term}>`;
+}
 
 /** `--metrics-listen <ADDR>`, as help and docs write it. */
 export function optionTerm(name: string, spec: OptionSpec): string {
   const value = valueTerm(spec);
-  return value === "" ? `--${flagName(name)}` : `--${flagName(name)} <${value}>`;
+  const flag = `${spec.short === undefined ? "" : `-${spec.short}, `}--${flagName(name)}`;
+  return value === "" ? flag : `${flag} <${value}>`;
 }
 
 /** The help of an option, with its default. */

@@ -1,8 +1,8 @@
 import { environmentName, flagName, type OptionSpec } from "../core/options/option-spec.ts";
 import { expectedOf } from "../core/options/parse-option.ts";
-import type { CommandSpec, OptionGroup } from "./command-spec.ts";
+import type { ArgumentSpec, CommandSpec, OptionGroup } from "./command-spec.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
-import { optionHelp, optionTerm } from "./option-text.ts";
+import { argumentTerm, optionHelp, optionTerm } from "./option-text.ts";
 
 const GENERATED =
   "<!-- Written from the code: `PORTOLAN_REGENERATE=1 npx vitest run src/cli/render-docs.test.ts` writes it anew. -->";
@@ -43,7 +43,7 @@ export function renderCliDocs(commands: readonly CommandSpec[]): string {
 }
 
 function renderCommand(spec: CommandSpec): string {
-  const usage = ["portolan", spec.name, ...spec.arguments.map(({ name }) => name)];
+  const usage = ["portolan", spec.name, ...spec.arguments.map(usageTerm)];
   if (spec.optionGroups.length > 0) usage.push("[options]");
   const parts = [`## portolan ${spec.name}`, `\`${usage.join(" ")}\`: ${spec.summary}.`];
   if (spec.description !== undefined) parts.push(spec.description);
@@ -57,6 +57,11 @@ function renderCommand(spec: CommandSpec): string {
   const examples = spec.examples.map(({ help, command }) => `# ${help}\nportolan ${command}`);
   parts.push(`\`\`\`sh\n${examples.join("\n\n")}\n\`\`\``);
   return parts.join("\n\n");
+}
+
+/** As help has it, but without brackets around what must be there. */
+function usageTerm(argument: ArgumentSpec): string {
+  return argumentTerm(argument).replace(/^<(.*)>$/, "$1");
 }
 
 function optionRow(name: string, option: OptionSpec): string {

@@ -15,6 +15,8 @@ export type Offer =
 export interface CompletedOption {
   /** With its dashes. */
   readonly flag: string;
+  /** `-f`; empty where it has none. */
+  readonly short: string;
   readonly help: string;
   readonly value: Offer;
   readonly isRepeatable: boolean;
@@ -44,6 +46,7 @@ export function completionModel(specs: readonly CommandSpec[]): readonly Complet
 function completedOption(name: string, spec: OptionSpec): CompletedOption {
   return {
     flag: `--${flagName(name)}`,
+    short: spec.short === undefined ? "" : `-${spec.short}`,
     help: spec.help,
     value: valueOffer(spec),
     isRepeatable: spec.kind === "list",
@@ -60,7 +63,6 @@ function valueOffer(spec: OptionSpec): Offer {
 function argumentOffer(spec: CommandSpec): Offer {
   const [argument] = spec.arguments;
   if (argument === undefined) return { kind: "none" };
-  return argument.values === undefined
-    ? { kind: "file" }
-    : { kind: "words", words: argument.values };
+  const words = argument.values ?? argument.suggestions;
+  return words === undefined ? { kind: "file" } : { kind: "words", words };
 }

@@ -34,9 +34,14 @@ function valueCases(command: CompletedCommand): readonly string[] {
   return command.options
     .filter((option) => option.value.kind !== "none")
     .map(
-      ({ flag, value }) =>
-        `    "${command.name} ${flag}") ${offer(value)}; [[ \${COMPREPLY[0]} == *: ]] && compopt -o nospace 2>/dev/null; return 0 ;;`,
+      ({ flag, short, value }) =>
+        `    ${casePatterns(command.name, [flag, short])}) ${offer(value)}; [[ \${COMPREPLY[0]} == *: ]] && compopt -o nospace 2>/dev/null; return 0 ;;`,
     );
+}
+
+function casePatterns(command: string, flags: readonly string[]): string {
+  const given = flags.filter((flag) => flag !== "");
+  return given.map((flag) => `"${command} ${flag}"`).join("|");
 }
 
 function commandCase(command: CompletedCommand): string {

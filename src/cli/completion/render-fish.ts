@@ -24,9 +24,10 @@ function commandLines(command: CompletedCommand): readonly string[] {
   return [...lines, `${only} -l help -d 'explain this command'`];
 }
 
-function optionText({ flag, help, value }: CompletedOption): string {
+function optionText({ flag, short, help, value }: CompletedOption): string {
   const name = flag.replace(/^--/, "");
-  return [`-l ${name}`, ...valueText(value), `-d ${quote(help)}`].join(" ");
+  const letter = short === "" ? [] : [`-s ${short.slice(1)}`];
+  return [`-l ${name}`, ...letter, ...valueText(value), `-d ${quote(help)}`].join(" ");
 }
 
 function valueText(value: Offer): readonly string[] {

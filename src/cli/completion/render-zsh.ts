@@ -36,10 +36,13 @@ function commandCase(command: CompletedCommand): string {
   ].join("\n");
 }
 
-function optionSpec({ flag, help, value, isRepeatable }: CompletedOption): string {
+function optionSpec({ flag, short, help, value, isRepeatable }: CompletedOption): string {
   const repeat = isRepeatable ? "*" : "";
-  const text = `${repeat}${flag}[${escapeText(help)}]`;
-  return quote(value.kind === "none" ? text : `${text}:value:${action(value)}`);
+  const described = `[${escapeText(help)}]`;
+  const rest = value.kind === "none" ? described : `${described}:value:${action(value)}`;
+  if (short === "") return quote(`${repeat}${flag}${rest}`);
+  const exclusive = isRepeatable ? "" : quote(`(${short} ${flag})`);
+  return `${exclusive}${quote(repeat)}{${short},${flag}}${quote(rest)}`;
 }
 
 function action(offer: Offer): string {

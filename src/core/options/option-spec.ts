@@ -3,6 +3,8 @@ import type { ListenAddress } from "./listen-address.ts";
 interface SpecBase {
   /** One sentence without a full stop, for help and docs. */
   readonly help: string;
+  /** One letter: `f` is `-f`. */
+  readonly short?: string;
   /** What stands for the value in help: `FILE`. */
   readonly placeholder?: string;
   /** Beginnings or values that a shell may offer. */
