@@ -1,17 +1,15 @@
 import process from "node:process";
 import type { InnerPlane } from "../backends/backend.ts";
 import { CoreError } from "../core/errors.ts";
-import type { StatusBoard } from "../core/status/status-board.ts";
-import type { InstanceConfig } from "./config.ts";
-import type { InstanceStatus, ProfileParams, ProfileResult } from "./instance-socket/protocol.ts";
-import type { InstanceHandlers } from "./instance-socket/server.ts";
+import type { InstanceHandlers } from "./instance-socket/answer.ts";
+import type { ProfileParams, ProfileResult } from "./instance-socket/protocol.ts";
+import { completeLine, runLine } from "./requests/command-requests.ts";
+import { followEvents } from "./requests/follow-events.ts";
+import { readStatus } from "./requests/read-status.ts";
+import { readSupport, type SupportParts } from "./requests/read-support.ts";
+import { apply, get, remove, watch } from "./requests/state-requests.ts";
 
-export interface HandlerParts {
-  readonly config: InstanceConfig;
-  readonly version: string;
-  readonly board: StatusBoard;
-  /** By the names of their backends. */
-  readonly planes: ReadonlyMap<string, InnerPlane>;
+export interface HandlerParts extends SupportParts {
   /** Offers the listening sockets; where, or undefined where that can not be done. */
   readonly offer: () => Promise<string | undefined>;
 }
@@ -20,46 +18,28 @@ const MS_PER_SECOND = 1000;
 
 /** What an instance answers on its socket. */
 export function createHandlers(parts: HandlerParts): InstanceHandlers {
+  const { live, ring } = parts;
   return {
     status: () => readStatus(parts),
-    profile: (params) => profile(parts, params),
+    profile: (params) => profile(parts.planes, params),
     "take-over": async () => {
       const path = await parts.offer();
       if (path !== undefined) return { pid: process.pid, path };
       throw new CoreError("ERR_NOT_POSSIBLE_HERE", "this instance can not hand its sockets over");
     },
+    command: (params) => runLine(live, params),
+    complete: (params) => completeLine(live, params),
+    apply: (params) => apply(live, params),
+    delete: (params) => remove(live, params),
+    get: (params) => get(live, params),
+    support: () => readSupport(parts),
+    events: (_, signal) => followEvents(live, ring, signal),
+    watch: (params, signal) => watch(live, params, signal),
   };
-}
-
-async function readStatus(parts: HandlerParts): Promise<InstanceStatus> {
-  const { config, version, board } = parts;
-  const { ready, reasons } = board.health();
-  return {
-    version,
-    pid: process.pid,
-    node: config.node,
-    ready,
-    reasons,
-    components: board.components().map(({ kind, name, health, message, notHonoured }) => ({
-      kind,
-      name,
-      health,
-      message,
-      notHonoured,
-    })),
-    loopGroups: await readLoopGroups(parts),
-  };
-}
-
-async function readLoopGroups({ planes }: HandlerParts): Promise<InstanceStatus["loopGroups"]> {
-  const ofEach = [...planes].map(async ([backend, plane]) =>
-    (await plane.loopGroups()).map((group) => ({ backend, ...group })),
-  );
-  return (await Promise.all(ofEach)).flat();
 }
 
 async function profile(
-  { planes }: HandlerParts,
+  planes: ReadonlyMap<string, InnerPlane>,
   { loop, seconds }: ProfileParams,
 ): Promise<ProfileResult> {
   const known: string[] = [];

@@ -10,6 +10,8 @@ import type { InstanceDeps } from "./instance-deps.ts";
 import { createMetrics } from "./metrics.ts";
 import { openBackends } from "./open-backends.ts";
 import { pump } from "./pump.ts";
+import type { LiveParts } from "./requests/live-parts.ts";
+import { LogRing } from "./requests/log-ring.ts";
 import { startServers } from "./servers.ts";
 import { Succession, takesOver } from "./succession.ts";
 
@@ -23,10 +25,15 @@ export interface Instance {
 }
 
 /** Wires sources to backends and starts them. What fails here closes what was opened before. */
-export async function startInstance(config: InstanceConfig, deps: InstanceDeps): Promise<Instance> {
+export async function startInstance(
+  config: InstanceConfig,
+  outside: InstanceDeps,
+): Promise<Instance> {
+  const ring = new LogRing(outside.nowMs);
+  const deps = { ...outside, log: ring.tee(outside.log) };
   const closers = new Closers(deps.log);
   try {
-    return await wire(config, deps, closers);
+    return await wire(config, { deps, closers, ring });
   } catch (error) {
     await closers.closeAll();
     throw error;
@@ -36,8 +43,7 @@ export async function startInstance(config: InstanceConfig, deps: InstanceDeps):
 /** The order matters: what was opened last is closed first, so sources end before their readers. */
 async function wire(
   config: InstanceConfig,
-  deps: InstanceDeps,
-  closers: Closers,
+  { deps, closers, ring }: { deps: InstanceDeps; closers: Closers; ring: LogRing },
 ): Promise<Instance> {
   const board = new StatusBoard({ now: deps.nowMs, onChange: logTo(deps.log) });
   let feed: Feed | undefined;
@@ -48,7 +54,12 @@ async function wire(
     nowSeconds: deps.monotonicSeconds,
     withProcess: config.values.metricsListen !== undefined,
   });
-  const succession = await Succession.begin(config, { deps, board, closers });
+  const live: LiveParts = {
+    isControlled: false,
+    startedMs: deps.nowMs(),
+    metricsText: () => metrics.text(),
+  };
+  const succession = await Succession.begin(config, { deps, board, closers, live, ring });
   await startServers(config.values, { deps, board, metrics, closers });
   const sinks = await openBackends(config, { deps, board, metrics, closers, succession });
   await succession.announce();

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { CoreError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import type { InstanceHandlers } from "./instance-socket/answer.ts";
 import { callInstance } from "./instance-socket/client.ts";
 import { SOCKET_NAME } from "./instance-socket/protocol.ts";
-import { type InstanceHandlers, startInstanceServer } from "./instance-socket/server.ts";
+import { startInstanceServer } from "./instance-socket/server.ts";
 import { defaultStateFolder } from "./instance-socket/state-folder.ts";
 
 /** Sockets of the process that ran before; see `TakenSockets`. */

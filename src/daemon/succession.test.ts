@@ -3,7 +3,7 @@ import type { InnerPlane } from "../backends/backend.ts";
 import { CoreError } from "../core/errors.ts";
 import { configOf, createFakeDeps, FakeSource, fakeBackend } from "./instance.fixture.ts";
 import { startInstance } from "./instance.ts";
-import type { InstanceHandlers } from "./instance-socket/server.ts";
+import type { InstanceHandlers } from "./instance-socket/answer.ts";
 import type { OfferedSockets, Presence } from "./presence.ts";
 
 interface World {

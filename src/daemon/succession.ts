@@ -5,11 +5,15 @@ import type { InstanceConfig } from "./config.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { createHandlers } from "./instance-handlers.ts";
 import type { Door, Presence, TakenOver } from "./presence.ts";
+import type { LiveParts } from "./requests/live-parts.ts";
+import type { LogRing } from "./requests/log-ring.ts";
 
 export interface SuccessionContext {
   readonly deps: InstanceDeps;
   readonly board: StatusBoard;
   readonly closers: Closers;
+  readonly live: LiveParts;
+  readonly ring: LogRing;
 }
 
 /** Whether the instance takes the place of one that runs. */
@@ -87,10 +91,15 @@ export class Succession {
   }
 
   async #open(replaces: boolean): Promise<void> {
+    const { deps, board, live, ring } = this.#context;
     const handlers = createHandlers({
       config: this.#config,
-      version: this.#context.deps.version,
-      board: this.#context.board,
+      node: this.#config.node,
+      version: deps.version,
+      nowMs: deps.nowMs,
+      board,
+      live,
+      ring,
       planes: this.#planes,
       offer: () => this.#offerSockets(),
     });

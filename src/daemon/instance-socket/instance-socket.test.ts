@@ -4,10 +4,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { callInstance } from "./client.ts";
-import { INSTANCE_REQUESTS, type InstanceStatus } from "./protocol.ts";
-import { type InstanceHandlers, type InstanceServer, startInstanceServer } from "./server.ts";
+import { CoreError } from "../../core/errors.ts";
+import { invalid, problemsError } from "../../core/model/problems.ts";
+import type { InstanceHandlers } from "./answer.ts";
+import { callInstance, followInstance } from "./client.ts";
+import { INSTANCE_REQUESTS, INSTANCE_STREAMS } from "./protocol.ts";
+import { type InstanceServer, startInstanceServer } from "./server.ts";
 import { defaultStateFolder } from "./state-folder.ts";
+import type { InstanceStatus } from "./status-protocol.ts";
 
 const STATUS: InstanceStatus = {
   version: "1.2.3",
@@ -17,6 +21,18 @@ const STATUS: InstanceStatus = {
   reasons: [],
   components: [],
   loopGroups: [],
+  uptimeSeconds: 7,
+  revision: 3,
+  process: { cpuSeconds: 1, memoryBytes: 2 },
+  listeners: [],
+  groups: [],
+  groupsLeftOut: 0,
+  controllers: [],
+  journal: null,
+};
+
+const notAsked = (): never => {
+  throw new Error("nobody asks for this");
 };
 
 const HANDLERS: InstanceHandlers = {
@@ -24,6 +40,22 @@ const HANDLERS: InstanceHandlers = {
   profile: ({ loop, seconds }) => ({ profile: `${loop} for ${seconds}` }),
   "take-over": () => {
     throw new Error("not today");
+  },
+  command: ({ line }) => {
+    throw problemsError("ERR_NOT_FOUND", [invalid(["name"], line, "a name that is there")]);
+  },
+  complete: ({ line }) => ({ words: [line] }),
+  apply: notAsked,
+  delete: notAsked,
+  get: notAsked,
+  support: notAsked,
+  events: async function* (_, signal) {
+    yield { level: "info", message: "one" };
+    yield { level: "warn", message: "two" };
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  },
+  watch: () => {
+    throw new CoreError("ERR_NOT_POSSIBLE_HERE", "nothing to watch");
   },
 };
 
@@ -69,8 +101,34 @@ test("what is refused says why, with the field", async () => {
   await start(path);
   await expect(callInstance(path, "take-over", {})).rejects.toThrow("not today");
   await expect(callInstance(path, "profile", { loop: "", seconds: 0 })).rejects.toThrow(
-    /^profile: loop: .*\nprofile: seconds: /,
+    /^loop: .*\nseconds: /,
   );
+  await expect(callInstance(path, "command", { line: "x" })).rejects.toMatchObject({
+    code: "ERR_NOT_FOUND",
+    problems: [{ path: ["name"], value: '"x"', expected: "a name that is there" }],
+  });
+});
+
+test("a stream comes item by item until one end leaves it", async () => {
+  const path = await socketPath();
+  const server = await start(path);
+  const ended = new AbortController();
+  const messages: string[] = [];
+  for await (const { message } of await followInstance(path, "events", {}, ended.signal)) {
+    messages.push(message);
+    if (messages.length === 2) ended.abort();
+  }
+  expect(messages).toEqual(["one", "two"]);
+  await expect(followInstance(path, "watch", {}, ended.signal)).rejects.toThrow();
+  await expect(
+    followInstance(path, "watch", {}, new AbortController().signal),
+  ).rejects.toMatchObject({ code: "ERR_NOT_POSSIBLE_HERE", message: "nothing to watch" });
+  const left = await followInstance(path, "events", {}, new AbortController().signal);
+  const read = (async () => {
+    for await (const _ of left);
+  })();
+  await server.close();
+  await expect(read).rejects.toThrow();
 });
 
 test("one that runs keeps its folder; its pid is told", async () => {
@@ -106,7 +164,7 @@ test("a successor takes the name over; the one before does not take it away", as
 
 test("every request is documented", () => {
   const page = readFileSync(new URL("../../../docs/instance-socket.md", import.meta.url), "utf8");
-  for (const [name, { help }] of Object.entries(INSTANCE_REQUESTS)) {
+  for (const [name, { help }] of Object.entries({ ...INSTANCE_REQUESTS, ...INSTANCE_STREAMS })) {
     expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| ${help} \\|`, "m"));
   }
 });

@@ -1,25 +1,11 @@
 import { rmSync, unlinkSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import { dirname } from "node:path";
 import { CoreError } from "../../core/errors.ts";
+import { answerRequest, type InstanceHandlers } from "./answer.ts";
 import { callInstance } from "./client.ts";
-import {
-  INSTANCE_REQUESTS,
-  INSTANCE_VERSION,
-  type InstanceRequests,
-  isRequestName,
-  type Refusal,
-  type RequestName,
-} from "./protocol.ts";
 import { SocketFile } from "./socket-file.ts";
-
-/** Who answers; one for each request. */
-export type InstanceHandlers = {
-  readonly [N in RequestName]: (
-    params: InstanceRequests[N]["params"],
-  ) => Promise<InstanceRequests[N]["result"]> | InstanceRequests[N]["result"];
-};
 
 export interface InstanceServerOptions {
   readonly path: string;
@@ -34,9 +20,7 @@ export interface InstanceServer {
   close(): Promise<void>;
 }
 
-const MAX_BODY_BYTES = 1_048_576;
 const OWNER_ONLY_FOLDER = 0o700;
-const STATUS = { ok: 200, badRequest: 400, notFound: 404, failed: 500 } as const;
 
 /**
  * Listens for requests of the same user's processes. A file that a dead process left is replaced.
@@ -47,7 +31,7 @@ export async function startInstanceServer(options: InstanceServerOptions): Promi
   await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
   const file = new SocketFile(path, pid);
   const server = createServer((request, response) => {
-    void answer(request, handlers).then(({ status, body }) => write(response, status, body));
+    void answerRequest(request, response, handlers);
   });
   // One of the same pid may have died between binding and publishing.
   rmSync(file.boundPath, { force: true });
@@ -105,83 +89,4 @@ function taken(path: string, holder: string): CoreError {
     "ERR_INSTANCE",
     `--state: ${dirname(path)} is that of ${holder}; give another folder, or --take-over to take its place`,
   );
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-async function answer(request: IncomingMessage, handlers: InstanceHandlers): Promise<Answer> {
-  try {
-    const name = requestName(request);
-    if (name === undefined) {
-      const known = Object.keys(INSTANCE_REQUESTS).map((one) => `/v${INSTANCE_VERSION}/${one}`);
-      const message = `${request.method} ${request.url} is not known; expected POST to one of ${known.join(", ")}`;
-      return refused(STATUS.notFound, { code: "ERR_NOT_FOUND", message });
-    }
-    return await handle(name, await readBody(request), handlers);
-  } catch (error) {
-    const code = error instanceof CoreError ? error.code : "ERR_INSTANCE";
-    const message = error instanceof Error ? error.message : String(error);
-    return refused(STATUS.failed, { code, message });
-  }
-}
-
-async function handle<N extends RequestName>(
-  name: N,
-  body: string,
-  handlers: InstanceHandlers,
-): Promise<Answer> {
-  const raw = parseBody(body);
-  if (raw === undefined) {
-    const message = `${name}: the body is not valid; expected a JSON object`;
-    return refused(STATUS.badRequest, { code: "ERR_USAGE", message });
-  }
-  const params = INSTANCE_REQUESTS[name].params.safeParse(raw);
-  if (params.success) return { status: STATUS.ok, body: await handlers[name](params.data) };
-  const problems = params.error.issues.map(
-    ({ path, message }) => `${name}: ${path.join(".")}: ${message}`,
-  );
-  return refused(STATUS.badRequest, { code: "ERR_USAGE", message: problems.join("\n") });
-}
-
-/** Undefined where it is no JSON. An empty one asks for nothing in particular. */
-function parseBody(body: string): unknown {
-  try {
-    return JSON.parse(body === "" ? "{}" : body);
-  } catch {
-    return undefined;
-  }
-}
-
-function requestName({ method, url }: IncomingMessage): RequestName | undefined {
-  const prefix = `/v${INSTANCE_VERSION}/`;
-  if (method !== "POST" || url?.startsWith(prefix) !== true) return undefined;
-  const name = url.slice(prefix.length);
-  return isRequestName(name) ? name : undefined;
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const chunk of request.setEncoding("utf8")) {
-    body += String(chunk);
-    if (body.length > MAX_BODY_BYTES) {
-      throw new CoreError("ERR_USAGE", `a request has at most ${MAX_BODY_BYTES} bytes`);
-    }
-  }
-  return body;
-}
-
-function refused(status: number, refusal: Refusal): Answer {
-  return { status, body: refusal };
-}
-
-function write(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
-  });
-  response.end(text);
 }

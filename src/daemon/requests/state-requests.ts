@@ -1,0 +1,100 @@
+import type { DesiredChange } from "../../control/world.ts";
+import { KINDS, type Kind, keyOf } from "../../core/model/object.ts";
+import type { Commit, GlobalStore } from "../../core/store/global-store.ts";
+import type {
+  ApplyParams,
+  ChangesResult,
+  DeleteParams,
+  GetParams,
+  GetResult,
+  OwnedObject,
+  WatchItem,
+  WatchParams,
+} from "../instance-socket/state-protocol.ts";
+import { callerOf } from "./command-requests.ts";
+import { controlOf, type LiveParts, storeOf } from "./live-parts.ts";
+import { Mailbox } from "./mailbox.ts";
+import { describeChange, parseObjects, planApply, planDelete } from "./plan-apply.ts";
+
+export function apply(live: LiveParts, params: ApplyParams): Promise<ChangesResult> {
+  const objects = parseObjects(params.objects);
+  const what = `apply ${objects.length} objects${params.prune ? " and prune" : ""}`;
+  return change(live, what, params, (store) => planApply(store, objects, params));
+}
+
+export function remove(live: LiveParts, params: DeleteParams): Promise<ChangesResult> {
+  const what = `delete ${params.objects.length} objects`;
+  return change(live, what, params, (store) => planDelete(store, params.objects));
+}
+
+/** Planned in its turn: what came before it may have changed what there is. */
+async function change(
+  live: LiveParts,
+  what: string,
+  { dryRun }: { readonly dryRun: boolean },
+  plan: (store: GlobalStore) => DesiredChange,
+): Promise<ChangesResult> {
+  const { world, change: inTurn } = controlOf(live);
+  const { store } = world;
+  if (dryRun) {
+    return { changes: describeChange(store, plan(store)), revision: store.revision };
+  }
+  return inTurn(what, callerOf(), async () => {
+    const planned = plan(store);
+    const changes = describeChange(store, planned);
+    if (changes.length > 0) await world.commit(planned);
+    return { changes, revision: store.revision };
+  });
+}
+
+export function get(live: LiveParts, { kinds = KINDS, key }: GetParams): GetResult {
+  const store = storeOf(live);
+  const objects = kinds.flatMap((kind) => ownedOf(store, kind));
+  const asked = key === undefined ? objects : objects.filter(({ object }) => keyOf(object) === key);
+  return { revision: store.revision, objects: asked };
+}
+
+function ownedOf(store: GlobalStore, kind: Kind): readonly OwnedObject[] {
+  return [...store.objects(kind)]
+    .map((object) => ({ key: keyOf(object), object }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ key, object }) => ({ owner: store.ownerOf(kind, key) ?? "", object }));
+}
+
+/** More than so many that nobody has read: it is ended, to be begun again. */
+const MAX_WAITING = 100_000;
+
+export function watch(
+  live: LiveParts,
+  { kinds = KINDS }: WatchParams,
+  signal: AbortSignal,
+): AsyncIterable<WatchItem> {
+  const store = storeOf(live);
+  const { revision } = store;
+  const present = kinds.flatMap((kind) => ownedOf(store, kind));
+  const changes = new Mailbox<WatchItem>({ limit: MAX_WAITING, signal });
+  const stop = store.onCommit((commit) => {
+    for (const item of itemsOf(commit, kinds)) changes.put(item);
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  return (async function* () {
+    for (const owned of present) yield { event: "present", revision, ...owned } as const;
+    yield { event: "synced", revision } as const;
+    yield* changes;
+  })();
+}
+
+function itemsOf({ changes, revision }: Commit, kinds: readonly Kind[]): readonly WatchItem[] {
+  return changes
+    .filter(({ kind }) => kinds.includes(kind))
+    .map(({ action, kind, key, owner, before, after }) => ({
+      event: "changed",
+      action,
+      kind,
+      key,
+      owner,
+      revision,
+      ...(before && { before }),
+      ...(after && { after }),
+    }));
+}
