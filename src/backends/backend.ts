@@ -6,6 +6,7 @@ import type { Sink } from "../core/sinks/sink.ts";
 import type { Op, SetName } from "../core/view/ops.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { MetricFamily } from "./metric-family.ts";
+import type { PlaneControl } from "./plane-control.ts";
 
 /** What a backend needs and does not find on this machine. */
 export interface Finding {
@@ -59,6 +60,8 @@ export interface InnerPlane {
   sockets(): ListeningSockets;
   /** The other process serves the sockets: this one accepts no more. `drain` follows. */
   release(): Promise<void>;
+  /** For commands that look into it and change what runs; missing where it has none. */
+  readonly control?: PlaneControl;
 }
 
 export interface LoopGroupStatus {

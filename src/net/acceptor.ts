@@ -19,6 +19,16 @@ export interface AcceptHandler {
   onResumed?(): void;
   /** The loop ends; the server FD is closed. */
   onRemoved?(): void;
+  /** What it belongs to, and what its connections have moved, for those who list sockets. */
+  describe?(): ListenerRole;
+}
+
+/** Whose a listening socket is. */
+export interface ListenerRole {
+  /** Key of the listener. */
+  readonly listener: string;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
 }
 
 /** So many at a time; then the other FDs of the loop have their turn. */
@@ -91,7 +101,14 @@ export class Acceptor implements ReadyHandler {
   }
 
   describe(): ChannelDescription {
-    return { kind: "listener", local: this.#fd.localAddress(), bytesIn: 0, bytesOut: 0 };
+    return {
+      kind: "listener",
+      local: this.#fd.localAddress(),
+      bytesIn: 0,
+      bytesOut: 0,
+      accepted: this.#accepted,
+      ...this.#handler.describe?.(),
+    };
   }
 
   dismiss(): void {

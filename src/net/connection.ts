@@ -6,6 +6,7 @@ import type { BufferReader, BufferWriter, RingBuffer } from "./ring-buffer.ts";
 import type {
   ChannelDescription,
   ChannelId,
+  ChannelRole,
   ReadyHandler,
   SelectorEventLoop,
 } from "./selector-event-loop.ts";
@@ -25,6 +26,8 @@ export interface ConnectionHandler {
   onClosed(connection: Connection): void;
   /** The loop ends, and the connection with it. */
   onRemoved(connection: Connection): void;
+  /** What it is a part of, for those who list connections. */
+  roleOf?(connection: Connection): ChannelRole;
 }
 
 export interface ConnectionOptions {
@@ -141,6 +144,7 @@ export class Connection implements ReadyHandler, BufferReader, BufferWriter {
       ...this.#remote(),
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
+      ...this.#handler.roleOf?.(this),
     };
   }
 

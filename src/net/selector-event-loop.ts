@@ -18,17 +18,52 @@ export interface ReadyHandler {
   dismiss?(): void;
 }
 
-export interface ChannelDescription {
+/** What a channel is a part of, as far as that is known. */
+export interface ChannelRole {
+  /** Key of the listener that it belongs to. */
+  readonly listener?: string;
+  /** Key of the server at its other end. */
+  readonly server?: string;
+  /** On just one of the channels of a session. */
+  readonly session?: SessionRole;
+}
+
+/** The two ends of a channel. */
+export interface ChannelEnds {
+  readonly local: SocketAddress;
+  readonly remote: SocketAddress;
+}
+
+/** A client and the server that it was led to. */
+export interface SessionRole {
+  /** Key of the server; missing where there is none (yet). */
+  readonly server?: string;
+  /** The client's side; missing where the channel itself is that. */
+  readonly client?: ChannelEnds;
+  /** The server's side, where the channel is the client's; missing where there is none (yet). */
+  readonly toServer?: ChannelEnds;
+}
+
+export interface ChannelDescription extends ChannelRole {
   readonly kind: "listener" | "connection" | "datagram";
   readonly local: SocketAddress;
   readonly remote?: SocketAddress;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** Of a listener: how many connections came by it. */
+  readonly accepted?: number;
 }
 
 /** A channel of a loop, as it was when asked. */
 export interface ChannelEntry extends ChannelDescription {
   readonly id: ChannelId;
+}
+
+/** Some of the channels of a loop. */
+export interface ChannelPage {
+  readonly entries: readonly ChannelEntry[];
+  /** Where to go on; undefined where there are no more. */
+  readonly next: number | undefined;
 }
 
 /** Names an FD in a loop, as messages do; it never means another one later. */
@@ -133,16 +168,19 @@ export class SelectorEventLoop {
 
   /** All that can be listed. */
   channels(): readonly ChannelEntry[] {
+    return this.channelPage(0, Number.POSITIVE_INFINITY).entries;
+  }
+
+  /** The same in parts: each takes a system call or two a channel, and nothing else is done meanwhile. */
+  channelPage(from: number, slots: number): ChannelPage {
     const entries: ChannelEntry[] = [];
-    for (const { fd, handler, slot, generation } of this.#channels.values()) {
-      if (fd.isClosed || handler.describe === undefined) continue;
-      try {
-        entries.push({ id: { slot, generation }, ...handler.describe() });
-      } catch {
-        // Its peer is gone, and the event that says so is not handled yet: it is listed no more.
-      }
+    const end = Math.min(from + slots, this.#channels.capacity);
+    for (let slot = from; slot < end; slot += 1) {
+      const channel = this.#channels.at(slot);
+      const entry = channel && describeChannel(channel);
+      if (entry !== undefined) entries.push(entry);
     }
-    return entries;
+    return { entries, next: end < this.#channels.capacity ? end : undefined };
   }
 
   /** Has the handler close it; false where there is no such channel any more. */
@@ -330,6 +368,16 @@ export class SelectorEventLoop {
     this.#timers.clear();
     this.#tasks.length = 0;
     this.provider.close();
+  }
+}
+
+function describeChannel({ fd, handler, slot, generation }: Channel): ChannelEntry | undefined {
+  if (fd.isClosed || handler.describe === undefined) return undefined;
+  try {
+    return { id: { slot, generation }, ...handler.describe() };
+  } catch {
+    // Its peer is gone, and the event that says so is not handled yet: it is listed no more.
+    return undefined;
   }
 }
 

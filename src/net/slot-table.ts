@@ -14,6 +14,16 @@ export class SlotTable<T> {
     return this.#size;
   }
 
+  /** How many slots there are, used or not. */
+  get capacity(): number {
+    return this.#values.length;
+  }
+
+  /** What is in a slot now, under whichever generation. */
+  at(slot: number): T | undefined {
+    return this.#values[slot];
+  }
+
   /** Returns the slot; `generationOf` tells its generation. */
   add(value: T): number {
     const slot = this.#free.pop() ?? this.#values.length;

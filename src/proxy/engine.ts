@@ -5,11 +5,14 @@ import type { Log } from "../core/log.ts";
 import { canonicalIp } from "../core/model/address.ts";
 import type { WorkerStart } from "../net/threads/loop-thread.ts";
 import type { Fleet, FleetEvents } from "./engine/fleet.ts";
+import type { MemberHealth, OnHealth } from "./engine/health-board.ts";
 import type { InheritedSockets } from "./engine/inherited-sockets.ts";
 import type { EngineLoops } from "./engine/loop-control.ts";
 import { NodeFleet } from "./engine/node-fleet.ts";
 import { ProxyEngine } from "./engine/proxy-engine.ts";
+import type { EngineChannels } from "./engine-channels.ts";
 import type { EngineConfig } from "./engine-config.ts";
+import type { EngineNames } from "./engine-names.ts";
 import type { EngineStats } from "./engine-stats.ts";
 
 export interface EngineOptions {
@@ -37,6 +40,14 @@ export interface Engine {
   unmet(): readonly string[];
   /** Its event loops, which come and go while it runs. */
   readonly loops: EngineLoops;
+  /** What is open in them. */
+  readonly channels: EngineChannels;
+  /** The names that it knows the addresses of. */
+  readonly names: EngineNames;
+  /** How a server is now; undefined where it is not in its configuration. */
+  healthOf(group: string, server: string): MemberHealth | undefined;
+  /** Calls `listener` whenever a server has gone up or down, until the result is called. */
+  onHealth(listener: OnHealth): () => void;
   /** Listening sockets for another process to take over, by id; empty where the provider can not. */
   sockets(): InheritedSockets;
   /** The other process serves the sockets: this one accepts no more, also after `apply`. `drain` follows. */

@@ -29,10 +29,13 @@ const OPTIONS = {
 } as const;
 const NO_STATS: EngineStats = { loops: [], listeners: [], groups: [] };
 const NO_LOOPS: Engine["loops"] = {
+  groups: () => [],
   add: async () => "",
   remove: async () => undefined,
+  retire: async () => ({ ended: Promise.resolve() }),
   addGroup: async () => undefined,
   removeGroup: async () => undefined,
+  retireGroup: async () => ({ ended: Promise.resolve() }),
   list: async () => [],
   profile: async () => "",
 };
@@ -47,6 +50,10 @@ function createWorld(more: Partial<Engine> = {}) {
     stats: () => NO_STATS,
     unmet: () => [],
     loops: NO_LOOPS,
+    channels: { list: async () => [], close: async () => false },
+    names: { list: async () => [], forget: async () => false },
+    healthOf: () => undefined,
+    onHealth: () => () => undefined,
     sockets: () => new Map(),
     release: async () => void calls.push("release"),
     drain: async () => void calls.push("drain"),

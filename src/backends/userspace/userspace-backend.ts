@@ -11,6 +11,7 @@ import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { Engine, EngineOptions } from "../../proxy/engine.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../proxy/engine-config.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
+import { EngineControl } from "./engine-control.ts";
 import { engineMetrics } from "./engine-metrics.ts";
 import { ListenerFileBook } from "./files/listener-files.ts";
 import { type USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
@@ -94,6 +95,7 @@ export async function createUserspaceBackend(
       release: async () => {
         await Promise.all([redirect?.leave(), engine.release()]);
       },
+      control: new EngineControl({ engine, config: () => plan.config, log }),
     },
     status: () => statusOf(plan, engine.unmet()),
     metrics: () => engineMetrics(engine.stats()),

@@ -57,6 +57,8 @@ export type LoopReport =
       readonly kind: "channels";
       readonly request: number;
       readonly channels: readonly ChannelEntry[];
+      /** More of them follow under the same number. */
+      readonly hasMore: boolean;
     }
   /** A CPU profile as `.cpuprofile` holds it. */
   | { readonly kind: "profile"; readonly request: number; readonly profile: string };

@@ -21,6 +21,7 @@ interface Peer {
 }
 
 const DRAIN_CHECK_MS = 10;
+const LISTED_AT_ONCE = 256;
 
 /** A loop on its thread: the program, the sockets lent to it, and the commands of the main thread. */
 export class LoopRuntime implements ReadyHandler {
@@ -134,7 +135,7 @@ export class LoopRuntime implements ReadyHandler {
         this.#whenDrained(command.request);
         return;
       case "channels":
-        this.#report({ ...command, channels: this.#net.loop.channels() });
+        this.#listChannels(command.request, 0);
         return;
       case "dismiss":
         if (this.#net.loop.dismiss(command.id)) {
@@ -151,6 +152,14 @@ export class LoopRuntime implements ReadyHandler {
         this.#profile(command.request, command.durationMs);
         return;
     }
+  }
+
+  /** So many at a time: connections are served in between. */
+  #listChannels(request: number, from: number): void {
+    const { loop } = this.#net;
+    const { entries, next } = loop.channelPage(from, LISTED_AT_ONCE);
+    this.#report({ kind: "channels", request, channels: entries, hasMore: next !== undefined });
+    if (next !== undefined) loop.nextTick(() => this.#listChannels(request, next));
   }
 
   #lend({ listener, transport, descriptor }: Extract<LoopCommand, { kind: "lend" }>): void {

@@ -62,6 +62,8 @@ export class LoopThread {
   readonly #ledger: DescriptorLedger;
   readonly #requests = new Requests<LoopReport>();
   readonly #ready = this.#requests.add();
+  /** Parts of lists that are on their way, by the number of the request. */
+  readonly #listed = new Map<number, ChannelEntry[]>();
   readonly #onReport: (body: unknown) => void;
   readonly #stoppable: StoppableLoop;
   #wasAsked = false;
@@ -224,9 +226,22 @@ export class LoopThread {
           new CoreError("ERR_NOT_FOUND", `event loop ${this.name}: ${report.reason}`),
         );
         return;
+      case "channels":
+        this.#noteChannels(report);
+        return;
       default:
         this.#requests.answer(report.request, report);
     }
+  }
+
+  #noteChannels(report: Extract<LoopReport, { kind: "channels" }>): void {
+    const { request, hasMore } = report;
+    const channels = this.#listed.get(request) ?? [];
+    channels.push(...report.channels);
+    this.#listed.set(request, channels);
+    if (hasMore) return;
+    this.#listed.delete(request);
+    this.#requests.answer(request, { ...report, channels });
   }
 
   #ask(command: (request: number) => LoopCommand): Promise<LoopReport> {

@@ -36,9 +36,23 @@ test("what may not be kept is not; nothing is kept for longer than an hour", () 
   cache.note(queryOf("b.example"), responseOf("b.example", 1_000_000), 0);
   expect(cache.find(queryOf("a.example"), 0)).toBeUndefined();
   expect(cache.entries(0)).toEqual([
-    { name: "b.example", type: 1, rcode: 0, answers: 1, leftSeconds: 3600 },
+    {
+      name: "b.example",
+      type: 1,
+      rcode: 0,
+      answers: 1,
+      addresses: ["192.0.2.1"],
+      leftSeconds: 3600,
+    },
   ]);
   expect(cache.entries(3_600_000)).toEqual([]);
+});
+
+test("a name can be forgotten", () => {
+  const cache = new DnsCache(10);
+  for (const name of ["a", "B"]) cache.note(queryOf(name), responseOf(name, 60), 0);
+  expect([cache.drop("b"), cache.drop("b")]).toEqual([true, false]);
+  expect(cache.entries(0).map(({ name }) => name)).toEqual(["a"]);
 });
 
 test("the one that was asked for longest ago makes room", () => {

@@ -1,5 +1,7 @@
 import type { DnsQuery } from "../../wire/dns/dns-query.ts";
 import type { DnsResponse } from "../../wire/dns/dns-response.ts";
+import { TYPES } from "../../wire/dns/dns-words.ts";
+import { readIp, V4_BYTES, V6_BYTES } from "../../wire/ip-bytes.ts";
 
 /** An answer that is kept, for people. */
 export interface DnsCacheEntry {
@@ -7,6 +9,8 @@ export interface DnsCacheEntry {
   readonly type: number;
   readonly rcode: number;
   readonly answers: number;
+  /** Those that the answer names. */
+  readonly addresses: readonly string[];
   /** How long it still holds. */
   readonly leftSeconds: number;
 }
@@ -24,6 +28,11 @@ interface Page {
 }
 
 const MS_A_SECOND = 1000;
+/** By the type of the record. */
+const ADDRESS_BYTES: ReadonlyMap<number, 4 | 16> = new Map([
+  [TYPES.A, V4_BYTES],
+  [TYPES.AAAA, V6_BYTES],
+]);
 /** Longer is not believed: names move. */
 const MAX_TTL_SECONDS = 3600;
 /** Nobody needs long answers often. */
@@ -63,6 +72,17 @@ export class DnsCache {
     }
   }
 
+  /** Forgets all answers to questions for a name, in lower case; false where there are none. */
+  drop(name: string): boolean {
+    let isThere = false;
+    for (const [key, { query }] of [...this.#pages]) {
+      if (query.question.name.toLowerCase() !== name) continue;
+      this.#pages.delete(key);
+      isThere = true;
+    }
+    return isThere;
+  }
+
   /** What holds now, the last used last. */
   entries(nowMs: number): readonly DnsCacheEntry[] {
     return [...this.#pages.values()]
@@ -72,9 +92,17 @@ export class DnsCache {
         type: query.question.type,
         rcode: response.rcode,
         answers: response.records.filter(({ section }) => section === "answer").length,
+        addresses: addressesIn(response),
         leftSeconds: Math.ceil((untilMs - nowMs) / MS_A_SECOND),
       }));
   }
+}
+
+function addressesIn({ bytes, records }: DnsResponse): readonly string[] {
+  return records.flatMap(({ section, type, dataStart, dataEnd }) => {
+    const byteCount = section === "answer" ? ADDRESS_BYTES.get(type) : undefined;
+    return byteCount === dataEnd - dataStart ? [readIp(bytes, dataStart, byteCount)] : [];
+  });
 }
 
 /** The same for queries that get the same answer. */

@@ -1,4 +1,5 @@
 import { deepEqual } from "../../core/model/equal.ts";
+import type { ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, DatagramPeer, StreamFd } from "../../net/fd.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { ListenerConfig } from "../engine-config.ts";
@@ -33,6 +34,7 @@ export class DnsEntrance implements Entrance, FrontReader {
   readonly #fronts = new Map<DatagramFd, UdpFront>();
   #cache = new DnsCache(MAX_CACHE_ENTRIES);
   #config: ListenerConfig;
+  #row: CounterRow;
   #access: SecurityGroup | undefined;
   #responder: DnsResponder;
   #streams = 0;
@@ -42,6 +44,7 @@ export class DnsEntrance implements Entrance, FrontReader {
     this.#host = host;
     this.#upstreamOf = upstreamOf;
     this.#config = config;
+    this.#row = row;
     this.#access = config.access && new SecurityGroup(config.access);
     this.#responder = this.#createResponder(config, row);
   }
@@ -54,6 +57,7 @@ export class DnsEntrance implements Entrance, FrontReader {
     }
     this.#streams += 1;
     const stream = new DnsStream(this.#host, fd, {
+      listener: this.#config.key,
       responder: this.#responder,
       client,
       idleTimeoutMs: Math.min(this.#config.idleTimeoutMs, STREAM_IDLE_MS),
@@ -79,6 +83,7 @@ export class DnsEntrance implements Entrance, FrontReader {
     // What other resolvers said may be wrong by those of now.
     if (!isSameWay) this.#cache = new DnsCache(MAX_CACHE_ENTRIES);
     this.#config = config;
+    this.#row = row;
     this.#access = config.access && new SecurityGroup(config.access);
     this.#responder = this.#createResponder(config, row);
     return true;
@@ -88,9 +93,17 @@ export class DnsEntrance implements Entrance, FrontReader {
     for (const fd of [...this.#fronts.keys()]) this.removeFront(fd);
   }
 
-  /** The answers of resolvers that are kept in this loop. */
   cacheEntries(): readonly DnsCacheEntry[] {
     return this.#cache.entries(this.#host.net.loop.nowMs);
+  }
+
+  dropCached(name: string): boolean {
+    return this.#cache.drop(name);
+  }
+
+  describe(): ListenerRole {
+    const { bytesIn, bytesOut } = this.#row.read();
+    return { listener: this.#config.key, bytesIn, bytesOut };
   }
 
   pass(fd: DatagramFd, index: number): void {

@@ -1,10 +1,13 @@
 import type { Connection, ConnectionHandler } from "../../net/connection.ts";
 import type { StreamFd } from "../../net/fd.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { DnsFraming, frameDnsMessage } from "../../wire/dns/dns-framing.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
 import type { DnsResponder } from "./dns-responder.ts";
 
 export interface DnsStreamParts {
+  /** Key of the listener. */
+  readonly listener: string;
   readonly responder: DnsResponder;
   readonly client: string;
   readonly idleTimeoutMs: number;
@@ -62,6 +65,10 @@ export class DnsStream implements ConnectionHandler, OpenSession {
 
   onRemoved(): void {
     this.onClosed();
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.#parts.listener, session: {} };
   }
 
   #read(): void {

@@ -1,8 +1,9 @@
 import type { Transport } from "../../net/listeners/socket-lending.ts";
 import type { LoopStats } from "../../net/loop-counters.ts";
-import type { ChannelEntry } from "../../net/selector-event-loop.ts";
+import type { ChannelEntry, ChannelId } from "../../net/selector-event-loop.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { EngineCommand, EngineReport } from "../loop/engine-messages.ts";
+import type { ChannelHome } from "./channel-list.ts";
 
 /** The group that is there from the start; for all that names no other. */
 export const DEFAULT_GROUP = "worker";
@@ -19,8 +20,10 @@ export interface Fleet {
   addGroup(name: string): void;
   /** Forgets a group that nothing listens on; its loops were retired before. */
   dropGroup(name: string): Promise<void>;
-  /** Starts a loop in a group; settles with its name when it serves. */
-  addLoop(group: string): Promise<string>;
+  /** All loops that run, also those that are being ended. */
+  loops(): readonly RunningLoop[];
+  /** Starts a loop in a group; settles with its name when it serves. @param name undefined: any. */
+  addLoop(group: string, name: string | undefined): Promise<string>;
   /** Takes a loop out of its group: it accepts no more, and goes on with what it has. */
   retireLoop(name: string): Promise<void>;
   /** Ends a loop that was retired; what is open in it may end by itself before. */
@@ -51,6 +54,14 @@ export interface FleetLoop {
   readonly place: number;
   /** Rejects where it has ended. */
   channels(): Promise<readonly ChannelEntry[]>;
+}
+
+/** A loop as long as it runs; the one that takes its place is another. */
+export interface RunningLoop extends ChannelHome {
+  /** Rejects where it has ended. */
+  channels(): Promise<readonly ChannelEntry[]>;
+  /** Has a channel closed. Rejects where it is not there any more, or the loop has ended. */
+  dismiss(id: ChannelId): Promise<void>;
 }
 
 /** Who accepts, and who serves what was accepted. */

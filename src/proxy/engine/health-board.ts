@@ -8,6 +8,15 @@ export interface MemberHealth {
   readonly reason: string;
 }
 
+/** A server that has gone up or down; it is up where one of its addresses is. */
+export interface HealthChange extends MemberHealth {
+  readonly group: string;
+  /** `ServerConfig.key`. */
+  readonly server: string;
+}
+
+export type OnHealth = (change: HealthChange) => void;
+
 const STARTING: MemberHealth = { health: "starting", reason: "not checked yet" };
 /** Of servers that nobody checks. */
 export const UNCHECKED: MemberHealth = Object.freeze({ health: "up", reason: "" });

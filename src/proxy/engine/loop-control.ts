@@ -13,19 +13,41 @@ export interface LoopGroupEntry {
   readonly loops: readonly LoopEntry[];
 }
 
+export interface LoopGroupNames {
+  readonly name: string;
+  readonly loops: readonly string[];
+  /** Whether it is there from the start, and stays. */
+  readonly isDefault: boolean;
+}
+
+/** What takes no more clients. */
+export interface Retired {
+  /** Settles when it has ended. */
+  readonly ended: Promise<void>;
+}
+
 /** The loops of an engine, which come and go while it runs. */
 export interface EngineLoops {
-  /** Starts a loop in a group, the default one where none is named; settles with its name when it serves. */
-  add(group?: string): Promise<string>;
+  /** All groups with the names of their loops, apart from loops that are being ended. */
+  groups(): readonly LoopGroupNames[];
+  /**
+   * Starts a loop in a group, the default one where none is named; settles with its name when it serves.
+   * @param name any that is free, where none is wished for
+   */
+  add(group?: string, name?: string): Promise<string>;
   /**
    * Ends a loop: others accept in its place at once, and its connections may end by themselves until
    * the drain time-out. Settles when it has ended.
    */
   remove(name: string): Promise<void>;
+  /** The same; settles as soon as others accept in its place, with the promise of its end. */
+  retire(name: string): Promise<Retired>;
   /** A group without loops; listeners that name it use it as soon as it has one. */
   addGroup(name: string): Promise<void>;
   /** Ends its loops, too; listeners that name it use the default one. */
   removeGroup(name: string): Promise<void>;
+  /** The same; settles as soon as others accept in their place, with the promise of their end. */
+  retireGroup(name: string): Promise<Retired>;
   /** All groups with their loops, apart from loops that are being ended. */
   list(): Promise<readonly LoopGroupEntry[]>;
   /** A CPU profile of a loop, as `.cpuprofile` holds it. */
@@ -51,27 +73,35 @@ export class LoopControl implements EngineLoops {
     this.#options = options;
   }
 
-  async add(group: string = DEFAULT_GROUP): Promise<string> {
-    return this.#fleet.addLoop(group);
+  groups(): readonly LoopGroupNames[] {
+    return this.#fleet.groups().map(({ name, loops }) => ({
+      name,
+      loops: loops.map((loop) => loop.name),
+      isDefault: name === DEFAULT_GROUP,
+    }));
+  }
+
+  async add(group: string = DEFAULT_GROUP, name?: string): Promise<string> {
+    if (name !== undefined) refuseForm("event loop", name);
+    return this.#fleet.addLoop(group, name);
   }
 
   async remove(name: string): Promise<void> {
+    await (await this.retire(name)).ended;
+  }
+
+  async retire(name: string): Promise<Retired> {
     await this.#options.inTurn(async () => {
       this.#refuseLast(name);
       await this.#fleet.retireLoop(name);
       await this.#options.update();
     });
-    await this.#fleet.endLoop(name, this.#options.drainTimeoutMs);
+    return { ended: this.#end([name]) };
   }
 
   addGroup(name: string): Promise<void> {
     return this.#options.inTurn(async () => {
-      if (!NAME_FORM.test(name)) {
-        throw new CoreError(
-          "ERR_USAGE",
-          `loop group "${name}": expected a letter, then letters, digits, ".", "_" or "-"`,
-        );
-      }
+      refuseForm("loop group", name);
       if (this.#loopsIn(name) !== undefined) {
         throw new CoreError(
           "ERR_KEY_TAKEN",
@@ -83,6 +113,10 @@ export class LoopControl implements EngineLoops {
   }
 
   async removeGroup(name: string): Promise<void> {
+    await (await this.retireGroup(name)).ended;
+  }
+
+  async retireGroup(name: string): Promise<Retired> {
     const loops = await this.#options.inTurn(async () => {
       const names = this.#loopsIn(name);
       if (names === undefined || name === DEFAULT_GROUP) throw this.#noSuchGroup(name);
@@ -91,8 +125,7 @@ export class LoopControl implements EngineLoops {
       await this.#fleet.dropGroup(name);
       return names;
     });
-    const { drainTimeoutMs } = this.#options;
-    await Promise.all(loops.map((loop) => this.#fleet.endLoop(loop, drainTimeoutMs)));
+    return { ended: this.#end(loops) };
   }
 
   async list(): Promise<readonly LoopGroupEntry[]> {
@@ -116,6 +149,11 @@ export class LoopControl implements EngineLoops {
 
   get #fleet(): Fleet {
     return this.#options.fleet();
+  }
+
+  async #end(loops: readonly string[]): Promise<void> {
+    const { drainTimeoutMs } = this.#options;
+    await Promise.all(loops.map((loop) => this.#fleet.endLoop(loop, drainTimeoutMs)));
   }
 
   #loopsIn(group: string): readonly string[] | undefined {
@@ -143,6 +181,14 @@ export class LoopControl implements EngineLoops {
       `loop group "${name}" is not there; there are ${known.join(", ")}`,
     );
   }
+}
+
+function refuseForm(what: string, name: string): void {
+  if (NAME_FORM.test(name)) return;
+  throw new CoreError(
+    "ERR_USAGE",
+    `${what} "${name}": expected a letter, then letters, digits, ".", "_" or "-"`,
+  );
 }
 
 function countKinds(channels: readonly ChannelEntry[]): LoopEntry["channels"] {

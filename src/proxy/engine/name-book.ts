@@ -67,6 +67,29 @@ export class NameBook {
     await Promise.race([done, patience]);
   }
 
+  /** All names with what is known of them; how long until they are looked up again. */
+  list(): readonly {
+    readonly name: string;
+    readonly addresses: readonly string[];
+    readonly expiresInMs: number;
+  }[] {
+    const nowMs = performance.now();
+    return [...this.#entries].map(([name, { addresses, dueMs }]) => ({
+      name,
+      addresses,
+      expiresInMs: Math.max(0, Math.round(dueMs - nowMs)),
+    }));
+  }
+
+  /** Looks a name up again now; where it is not found it keeps its addresses. False where nobody wants it. */
+  async renew(name: string): Promise<boolean> {
+    if (!this.#entries.has(name)) return false;
+    const isChanged = await this.#lookUp(name);
+    this.#schedule();
+    if (isChanged) this.#options.onChanged();
+    return true;
+  }
+
   close(): void {
     this.#wanted = new Set();
     this.#entries.clear();

@@ -5,6 +5,7 @@ import { listenError } from "../../net/listeners/listen-error.ts";
 import type { LoopStats } from "../../net/loop-counters.ts";
 import { NetEventLoop } from "../../net/net-event-loop.ts";
 import { NodeProvider } from "../../net/node/node-provider.ts";
+import type { ChannelId } from "../../net/selector-event-loop.ts";
 import { LoopProfiler } from "../../net/threads/loop-profiler.ts";
 import type { LoopProgram } from "../../net/threads/loop-program.ts";
 import { ERRNO } from "../../platform/errno.ts";
@@ -17,6 +18,7 @@ import {
   type FleetEvents,
   type FleetGroup,
   type OpenSocket,
+  type RunningLoop,
   type SocketWish,
 } from "./fleet.ts";
 
@@ -74,6 +76,16 @@ export class NodeFleet implements Fleet {
 
   stats(): readonly (LoopStats & { readonly name: string })[] {
     return [{ name: NAME, ...this.#net.loop.counters.read() }];
+  }
+
+  loops(): readonly RunningLoop[] {
+    const { loop } = this.#net;
+    const channels = async () => loop.channels();
+    const dismiss = async (id: ChannelId): Promise<void> => {
+      if (loop.dismiss(id)) return;
+      throw new CoreError("ERR_NOT_FOUND", `event loop ${NAME}: a channel is not there any more`);
+    };
+    return [{ name: NAME, group: DEFAULT_GROUP, serial: PLACE, channels, dismiss }];
   }
 
   addGroup(): void {

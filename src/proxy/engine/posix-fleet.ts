@@ -4,6 +4,7 @@ import { endLoop } from "../../net/groups/end-loop.ts";
 import { EventLoopGroup } from "../../net/groups/event-loop-group.ts";
 import { SharedListener } from "../../net/listeners/shared-listener.ts";
 import type { LoopStats } from "../../net/loop-counters.ts";
+import type { ChannelId } from "../../net/selector-event-loop.ts";
 import { connectionCap } from "../../net/threads/connection-cap.ts";
 import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { LoopThread, type LoopThreadHost } from "../../net/threads/loop-thread.ts";
@@ -17,6 +18,7 @@ import {
   type FleetGroup,
   type GroupPair,
   type OpenSocket,
+  type RunningLoop,
   type SocketWish,
 } from "./fleet.ts";
 import { type InheritedSockets, UnclaimedSockets } from "./inherited-sockets.ts";
@@ -41,6 +43,12 @@ const PROGRAM = workerUrl("../loop/proxy-loop", import.meta.url);
 interface Seat {
   readonly place: number;
   readonly group: string;
+  /** The name that was wished for; undefined: any. */
+  readonly wish: string | undefined;
+  /** Of the loop that is in it, or is being started. */
+  name: string;
+  /** Which of all loops that were ever started the last one is. */
+  serial: number;
   /** Undefined while it is being started, or replaced. */
   loop: LoopThread | undefined;
   /** It is being ended: no other takes its place. */
@@ -64,7 +72,9 @@ export class PosixFleet implements Fleet {
   static async start(options: PosixFleetOptions, events: FleetEvents): Promise<PosixFleet> {
     const fleet = new PosixFleet(options, events);
     fleet.addGroup(DEFAULT_GROUP);
-    const loops = Array.from({ length: options.loops }, () => fleet.addLoop(DEFAULT_GROUP));
+    const loops = Array.from({ length: options.loops }, () =>
+      fleet.addLoop(DEFAULT_GROUP, undefined),
+    );
     await Promise.all(loops);
     return fleet;
   }
@@ -102,6 +112,15 @@ export class PosixFleet implements Fleet {
     return this.#loops().map((loop) => ({ name: loop.name, ...loop.stats() }));
   }
 
+  loops(): readonly RunningLoop[] {
+    return [...this.#seats.values()].flatMap(({ loop, group, serial }) => {
+      if (loop === undefined) return [];
+      const channels = () => loop.channels();
+      const dismiss = (id: ChannelId) => loop.dismiss(id);
+      return [{ name: loop.name, group, serial, channels, dismiss }];
+    });
+  }
+
   addGroup(name: string): void {
     const { log, sleep } = this.#options;
     this.#groups.set(name, new EventLoopGroup({ name, log, sleep }));
@@ -113,9 +132,18 @@ export class PosixFleet implements Fleet {
     await group?.close({ drainTimeoutMs: 0 });
   }
 
-  async addLoop(group: string): Promise<string> {
+  async addLoop(group: string, name: string | undefined): Promise<string> {
     this.#groupOf(group);
-    const seat: Seat = { place: this.#freePlace(), group, loop: undefined, isRetired: false };
+    if (name !== undefined) this.#refuseTaken(name);
+    const seat: Seat = {
+      place: this.#freePlace(),
+      group,
+      wish: name,
+      name: name ?? "",
+      serial: 0,
+      loop: undefined,
+      isRetired: false,
+    };
     this.#seats.set(seat.place, seat);
     try {
       return await this.#start(seat);
@@ -209,13 +237,33 @@ export class PosixFleet implements Fleet {
     return place;
   }
 
+  /** Loops know each other by name: also one that is being ended keeps it to its end. */
+  #refuseTaken(name: string): void {
+    const taken = this.#seatNamed(name);
+    if (taken === undefined) return;
+    const why = taken.isRetired ? "is being ended still" : `is in group "${taken.group}" already`;
+    throw new CoreError("ERR_KEY_TAKEN", `event loop "${name}" ${why}; choose another name`);
+  }
+
+  #seatNamed(name: string): Seat | undefined {
+    return [...this.#seats.values()].find((seat) => seat.name === name);
+  }
+
+  #freeName(group: string): string {
+    while (this.#seatNamed(`${group}-${this.#started}`) !== undefined) this.#started += 1;
+    return `${group}-${this.#started}`;
+  }
+
   async #start(seat: Seat): Promise<string> {
     const { place, group } = seat;
     this.#started += 1;
+    seat.name = seat.wish ?? this.#freeName(group);
+    const { name } = seat;
+    const serial = this.#started;
     const data: ProxyProgramData = { index: place, tickets: this.#tickets.seedAt(Date.now()) };
     const loops = Math.max(this.#options.loops, this.#seats.size);
     const loop = await LoopThread.start(this.#host, {
-      name: `${group}-${this.#started}`,
+      name,
       program: PROGRAM,
       programData: data,
       maxFds: connectionCap(this.#host.maxDescriptors, loops),
@@ -227,6 +275,7 @@ export class PosixFleet implements Fleet {
       throw new CoreError("ERR_LOOP_ENDED", "the engine is closed");
     }
     seat.loop = loop;
+    seat.serial = serial;
     void loop.ended.then(() => this.#ended(seat));
     await this.#events.onStarted(place);
     await this.#groups.get(group)?.add(loop);

@@ -1,6 +1,8 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { EngineChannels } from "../engine-channels.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../engine-config.ts";
+import type { EngineNames } from "../engine-names.ts";
 import type { EngineStats } from "../engine-stats.ts";
 import type { Change, EngineReport } from "../loop/engine-messages.ts";
 import { CounterBlocks } from "../stats/counter-blocks.ts";
@@ -8,7 +10,9 @@ import { buildState, ownersOf, problemOf } from "./build-state.ts";
 import { CheckingLoop } from "./checking-loop.ts";
 import { EMPTY_STATE, type EngineState, planChanges } from "./engine-state.ts";
 import type { Fleet, FleetEvents } from "./fleet.ts";
-import { HealthBoard } from "./health-board.ts";
+import { FleetChannels } from "./fleet-channels.ts";
+import { HealthBoard, type MemberHealth, type OnHealth, UNCHECKED } from "./health-board.ts";
+import { KnownNames } from "./known-names.ts";
 import { ListenerSockets } from "./listener-sockets.ts";
 import { type FailedChange, LoopChanges } from "./loop-changes.ts";
 import { type EngineLoops, LoopControl } from "./loop-control.ts";
@@ -36,11 +40,14 @@ const CHECK_STEP_MS = 20;
 /** The main thread's part of an `Engine`: says what the loops shall do, and passes on what they tell each other. */
 export class ProxyEngine implements FleetEvents {
   readonly loops: EngineLoops;
+  readonly channels: EngineChannels;
   readonly #options: ProxyEngineOptions;
   readonly #blocks = new CounterBlocks(0);
   readonly #rows: RowBook;
   readonly #board = new HealthBoard();
   readonly #names: NameBook;
+  readonly #known: KnownNames;
+  readonly #onHealth = new Set<OnHealth>();
   readonly #sockets = new ListenerSockets();
   readonly #changes: LoopChanges;
   readonly #checking = new CheckingLoop();
@@ -78,6 +85,12 @@ export class ProxyEngine implements FleetEvents {
       log: options.log,
       onChanged: () => void this.#inTurn(() => this.#update()),
     });
+    this.channels = new FleetChannels(() => this.#running);
+    this.#known = new KnownNames(() => this.#running, this.#names);
+  }
+
+  get names(): EngineNames {
+    return this.#known;
   }
 
   apply(config: EngineConfig): Promise<void> {
@@ -106,6 +119,18 @@ export class ProxyEngine implements FleetEvents {
         healthOf: (group, server) => this.#board.of(group, server),
       }),
     };
+  }
+
+  healthOf(group: string, server: string): MemberHealth | undefined {
+    const known = this.#state.groups.get(group);
+    if (known === undefined || !known.servers.has(server)) return undefined;
+    return known.healthCheck.protocol === "none" ? UNCHECKED : this.#board.of(group, server);
+  }
+
+  onHealth(listener: OnHealth): () => void {
+    const told: OnHealth = (change) => listener(change);
+    this.#onHealth.add(told);
+    return () => this.#onHealth.delete(told);
   }
 
   unmet(): readonly string[] {
@@ -156,12 +181,16 @@ export class ProxyEngine implements FleetEvents {
       case "resolve":
         void this.#resolve(place, report.request, report.name);
         return;
+      case "cached-names":
+        this.#known.answered(report);
+        return;
     }
   }
 
   onLost(place: number): void {
     this.#blocks.loopEnded(place);
     this.#changes.loopLost(place);
+    this.#known.loopLost(place);
     this.#checking.lost(place);
     if (this.#fleet !== undefined) this.#checking.follow(this.#fleet);
   }
@@ -240,11 +269,16 @@ export class ProxyEngine implements FleetEvents {
 
   #healthChanged(place: number, report: Extract<EngineReport, { kind: "health" }>): void {
     const { id, edge, reason } = report;
+    const { group, member } = id;
+    const before = this.#board.of(group, member);
     if (!this.#board.note(id, edge, reason)) return;
     for (const other of this.#others(place)) this.#fleet?.send(other, { kind: "health", id, edge });
     const { log } = this.#options;
     if (edge === "up") log.info(id, "a server is up");
     else log.warn({ ...id, reason }, "a server is down");
+    const now = this.#board.of(group, member);
+    if (now.health === before.health) return;
+    for (const tell of [...this.#onHealth]) tell({ group, server: member, ...now });
   }
 
   async #resolve(place: number, request: number, name: string): Promise<void> {

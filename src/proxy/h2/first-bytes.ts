@@ -1,4 +1,5 @@
 import type { StreamFd } from "../../net/fd.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { peekRequest } from "../../wire/http1/peek-request.ts";
@@ -66,6 +67,10 @@ export class FirstBytes implements EndOwner, OpenSession {
 
   endDismissed(): void {
     this.abort();
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.#parts.service.key, session: {} };
   }
 
   drain(): void {

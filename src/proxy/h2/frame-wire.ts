@@ -1,5 +1,6 @@
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
 import type { Region } from "../../net/region.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import type { Http2Config } from "../../wire/http2/http2-config.ts";
@@ -14,6 +15,8 @@ export interface WireHandler extends ConnectionHandler {
   wireMoved(): void;
   /** The connection is over, and closed. Told once; not after `close`. */
   wireClosed(reason: string): void;
+  /** What it is a part of, for those who list connections. */
+  wireRole(): ChannelRole;
 }
 
 export interface WireParts {
@@ -92,7 +95,11 @@ export class FrameWire implements EndOwner {
   }
 
   endDismissed(): void {
-    this.#closed("the loop ends");
+    this.#closed("it is to be closed");
+  }
+
+  roleOf(): ChannelRole {
+    return this.#handler.wireRole();
   }
 
   #read(): void {

@@ -25,7 +25,7 @@ export class H2Entrance implements Entrance {
   constructor(host: SessionHost, parts: HttpEntranceParts) {
     this.#host = host;
     this.#memory = new H2Memory(host.net);
-    this.#links = new ServerLinks(host.net, this.#memory);
+    this.#links = new ServerLinks(host.net, this.#memory, () => this.#http1.service.key);
     this.#http1 = new HttpEntrance(host, parts);
     this.#proxies = new NetworkSet(parts.config.proxyProtocol.acceptFrom);
   }

@@ -1,3 +1,4 @@
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import type { FieldList } from "../../wire/http2/hpack/field-list.ts";
 import { SERVER_CONFIG } from "../../wire/http2/http2-config.ts";
@@ -132,6 +133,11 @@ export class H2Session implements OpenSession, WireHandler {
       "an HTTP/2 connection ended",
     );
     this.#closed();
+  }
+
+  /** Its requests may go to many servers. */
+  wireRole(): ChannelRole {
+    return { listener: this.#parts.service.http.key, session: {} };
   }
 
   #clientOf({ fields }: Http2RequestHead): string {

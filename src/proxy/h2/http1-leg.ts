@@ -1,5 +1,6 @@
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
 import type { Region } from "../../net/region.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { ResponseParser } from "../../wire/http1/response-parser.ts";
 import type { HeaderField } from "../../wire/http2/hpack/header-field.ts";
@@ -120,6 +121,14 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
 
   endDismissed(): void {
     this.#fail("lost");
+  }
+
+  get listener(): string {
+    return this.#parts.pool.listener;
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.listener, server: this.#parts.target.key };
   }
 
   get #isFull(): boolean {

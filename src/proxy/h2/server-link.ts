@@ -1,4 +1,5 @@
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { CLIENT_CONFIG } from "../../wire/http2/http2-config.ts";
@@ -29,6 +30,8 @@ export type LinkEnd =
   | { readonly kind: "closed" };
 
 export interface LinkHandler {
+  /** Key of the listener that it is for. */
+  readonly listener: string;
   /** It can be used, or has room again. */
   linkReady(link: ServerLink): void;
   linkEnded(link: ServerLink, end: LinkEnd): void;
@@ -167,6 +170,14 @@ export class ServerLink implements DialHandler, WireHandler, LegLink {
   }
 
   wireMoved(): void {}
+
+  get listener(): string {
+    return this.#parts.handler.listener;
+  }
+
+  wireRole(): ChannelRole {
+    return { listener: this.listener, server: this.target.key };
+  }
 
   wireClosed(): void {
     this.#close(

@@ -22,13 +22,20 @@ const MAX_WAITERS = 100;
 export class ServerLinks implements LinkHandler {
   readonly #net: NetEventLoop;
   readonly #memory: H2Memory;
+  readonly #listener: () => string;
   readonly #links = new Map<DialTarget, Set<ServerLink>>();
   readonly #http1Until = new WeakMap<DialTarget, number>();
   #isClosed = false;
 
-  constructor(net: NetEventLoop, memory: H2Memory) {
+  /** @param listener gives the key of the listener that they are for. */
+  constructor(net: NetEventLoop, memory: H2Memory, listener: () => string) {
     this.#net = net;
     this.#memory = memory;
+    this.#listener = listener;
+  }
+
+  get listener(): string {
+    return this.#listener();
   }
 
   /** The waiter may be told before it returns. */

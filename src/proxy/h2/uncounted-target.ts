@@ -14,6 +14,10 @@ export class UncountedTarget implements DialTarget {
     this.address = target.address;
   }
 
+  get key(): string {
+    return this.#target.key;
+  }
+
   opened(): void {}
   closed(): void {}
 

@@ -33,7 +33,7 @@ export class HttpEntrance implements Entrance {
   constructor(host: SessionHost, { config, row, upstreamOf }: HttpEntranceParts) {
     this.#host = host;
     this.#upstreamOf = upstreamOf;
-    this.#pool = new ServerPool(host.net.loop);
+    this.#pool = new ServerPool(host.net.loop, () => this.#config.key);
     this.#config = config;
     this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
     this.#service = this.#createService(config, row);

@@ -1,4 +1,5 @@
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
+import type { ChannelRole, SessionRole } from "../../net/selector-event-loop.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { Dial, type DialHandler } from "../relay/dial.ts";
 import type { DialTarget, DialTargets } from "../relay/dial-targets.ts";
@@ -115,6 +116,21 @@ export class HttpExchange implements EndOwner, DialHandler {
 
   endDismissed(): void {
     this.#serverFailed();
+  }
+
+  get listener(): string {
+    return this.#parts.service.key;
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.listener, server: this.#target?.key ?? "" };
+  }
+
+  /** The server that the client has at this moment. */
+  sessionRole(): SessionRole {
+    const [server, target] = [this.#server, this.#target];
+    if (server === undefined || target === undefined) return {};
+    return { server: target.key, toServer: server.endsTo(target.address) };
   }
 
   dialed(server: RelayEnd, target: DialTarget): void {

@@ -1,4 +1,5 @@
 import type { StreamFd } from "../../net/fd.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { renderPlainResponse } from "../../wire/http1/plain-response.ts";
@@ -89,6 +90,10 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     this.abort();
   }
 
+  roleOf(): ChannelRole {
+    return { listener: this.#service.key, session: this.#exchange?.sessionRole() ?? {} };
+  }
+
   /** A client that is between two requests has nothing under way. */
   drain(): void {
     if (this.#exchange === undefined) this.#close(false);
@@ -130,9 +135,10 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     net.loop.disarm(this.#timer);
     sessions.delete(this);
     const client = this.#client;
-    const { row, idleTimeoutMs } = this.#service;
+    const service = this.#service;
+    const { row } = service;
     const counted = { countedIn: client.received, countedOut: server.received };
-    new Relay(this.#host, { client, server, target, row, idleTimeoutMs, ...counted }).start();
+    new Relay(this.#host, { client, server, target, row, service, ...counted }).start();
   }
 
   #goOn(): void {

@@ -1,4 +1,4 @@
-import type { SelectorEventLoop } from "../../net/selector-event-loop.ts";
+import type { ChannelRole, SelectorEventLoop } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import type { DialTarget } from "../relay/dial-targets.ts";
 import type { EndOwner, RelayEnd } from "../relay/relay-end.ts";
@@ -10,11 +10,18 @@ const MAX_IDLE_PER_SERVER = 128;
 /** Connections to servers that wait for the next request. */
 export class ServerPool {
   readonly #loop: SelectorEventLoop;
+  readonly #listener: () => string;
   readonly #idle = new Map<DialTarget, IdleConnection[]>();
   #isClosed = false;
 
-  constructor(loop: SelectorEventLoop) {
+  /** @param listener gives the key of the listener that it is for. */
+  constructor(loop: SelectorEventLoop, listener: () => string) {
     this.#loop = loop;
+    this.#listener = listener;
+  }
+
+  get listener(): string {
+    return this.#listener();
   }
 
   /** The one that was used last; undefined where there is none. */
@@ -31,7 +38,7 @@ export class ServerPool {
       end.leave(this.#loop, false);
       return;
     }
-    const connection: IdleConnection = new IdleConnection(target, end, () => {
+    const connection: IdleConnection = new IdleConnection(this, target, end, () => {
       this.#remove(connection);
       end.leave(this.#loop, false);
     });
@@ -59,9 +66,11 @@ class IdleConnection implements EndOwner {
   readonly target: DialTarget;
   readonly end: RelayEnd;
   readonly timer: Timer;
+  readonly #pool: ServerPool;
   readonly #discard: () => void;
 
-  constructor(target: DialTarget, end: RelayEnd, discard: () => void) {
+  constructor(pool: ServerPool, target: DialTarget, end: RelayEnd, discard: () => void) {
+    this.#pool = pool;
     this.target = target;
     this.end = end;
     this.#discard = discard;
@@ -75,5 +84,9 @@ class IdleConnection implements EndOwner {
 
   endDismissed(): void {
     this.#discard();
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.#pool.listener, server: this.target.key };
   }
 }

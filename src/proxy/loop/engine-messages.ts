@@ -1,6 +1,7 @@
 /** What an engine and its loops say to each other. All of it can be cloned. */
 import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
 import type { MemberSpec } from "../balance/member.ts";
+import type { DnsCacheEntry } from "../dns/dns-cache.ts";
 import type { CertificateConfig, ListenerConfig, UpstreamConfig } from "../engine-config.ts";
 import type { HealthEdge } from "../health/health-state.ts";
 import type { CounterBlock } from "../stats/counter-blocks.ts";
@@ -67,7 +68,13 @@ export type EngineCommand =
   /** To the loop that checks: what the connections of another loop tell about a server. */
   | { readonly kind: "experience"; readonly id: ServerId; readonly failure: string | undefined }
   | { readonly kind: "stay"; readonly stay: Stay }
-  | { readonly kind: "resolved"; readonly request: number; readonly addresses: readonly string[] };
+  | { readonly kind: "resolved"; readonly request: number; readonly addresses: readonly string[] }
+  /** What resolvers answered; answered with `cached-names`, after what shall be forgotten is. */
+  | {
+      readonly kind: "cached-names";
+      readonly request: number;
+      readonly forget?: { readonly listener: string; readonly name: string };
+    };
 
 /** A change that could not be made: which of those in the command, and why. */
 export interface ChangeProblem {
@@ -91,7 +98,20 @@ export type EngineReport =
   /** A connection failed, with why; or, after such, one succeeded. */
   | { readonly kind: "experience"; readonly id: ServerId; readonly failure: string | undefined }
   | { readonly kind: "stay"; readonly stay: Stay }
-  | { readonly kind: "resolve"; readonly request: number; readonly name: string };
+  | { readonly kind: "resolve"; readonly request: number; readonly name: string }
+  | {
+      readonly kind: "cached-names";
+      readonly request: number;
+      readonly names: readonly CachedName[];
+      /** Whether something was forgotten. */
+      readonly hasForgotten: boolean;
+    };
+
+/** An answer that a listener keeps in a loop. */
+export interface CachedName extends DnsCacheEntry {
+  /** Key of the listener. */
+  readonly listener: string;
+}
 
 /** What a loop of an engine starts with. */
 export interface ProxyProgramData {

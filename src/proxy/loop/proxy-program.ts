@@ -1,4 +1,4 @@
-import type { AcceptHandler } from "../../net/acceptor.ts";
+import type { AcceptHandler, ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { LoopContext, LoopProgram } from "../../net/threads/loop-program.ts";
 import { errnoName } from "../../platform/errno.ts";
@@ -15,6 +15,9 @@ import type {
   ServerId,
 } from "./engine-messages.ts";
 import { ProxyState } from "./proxy-state.ts";
+
+/** A socket of a listener that is gone, until it is closed. */
+const NOBODYS: ListenerRole = { listener: "", bytesIn: 0, bytesOut: 0 };
 
 type ResolveCallback = (addresses: readonly string[]) => void;
 
@@ -60,6 +63,7 @@ class ProxyProgram implements LoopProgram {
         ),
       onResumed: () =>
         this.#context.log.info({ listener: socketId }, "accepting goes on: there is room again"),
+      describe: () => this.#state.listenerRole(socketId) ?? NOBODYS,
     };
   }
 
@@ -103,6 +107,9 @@ class ProxyProgram implements LoopProgram {
       case "resolved":
         this.#resolving.get(command.request)?.(command.addresses);
         this.#resolving.delete(command.request);
+        return;
+      case "cached-names":
+        this.#listNames(command);
         return;
     }
   }
@@ -170,6 +177,13 @@ class ProxyProgram implements LoopProgram {
       }
     }
     this.#report({ kind: "changed", request, problems });
+  }
+
+  #listNames({ request, forget }: Extract<EngineCommand, { kind: "cached-names" }>): void {
+    const hasForgotten =
+      forget !== undefined && this.#state.dropCached(forget.listener, forget.name);
+    const names = forget === undefined ? this.#state.cachedNames() : [];
+    this.#report({ kind: "cached-names", request, names, hasForgotten });
   }
 
   #experienced(id: ServerId, failure: string | undefined): void {

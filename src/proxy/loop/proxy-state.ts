@@ -1,10 +1,12 @@
+import type { ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import { createEntrance } from "../services/create-entrance.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { LoopRows } from "../stats/counter-blocks.ts";
+import type { CounterRow } from "../stats/counter-row.ts";
 import type { TlsTermination } from "../tls/tls-termination.ts";
-import type { Change, ServerId, Stay } from "./engine-messages.ts";
+import type { CachedName, Change, ServerId, Stay } from "./engine-messages.ts";
 import { GroupRuntime, type ServerWatcher } from "./group-runtime.ts";
 import { Handover } from "./handover.ts";
 import { socketsOf } from "./socket-id.ts";
@@ -33,6 +35,8 @@ export class ProxyState {
   readonly #entrances = new Map<string, Entrance>();
   /** The sockets for datagrams that this loop has, by their ids. */
   readonly #fronts = new Map<string, Set<DatagramFd>>();
+  /** Whose the sockets are, by their ids. */
+  readonly #listeners = new Map<string, { readonly key: string; readonly row: CounterRow }>();
   readonly handover: Handover = new Handover();
 
   constructor(options: ProxyStateOptions) {
@@ -49,6 +53,29 @@ export class ProxyState {
 
   upstream(key: string): UpstreamRuntime | undefined {
     return this.#upstreams.get(key);
+  }
+
+  /** Whose a socket is; undefined where it is nobody's any more. */
+  listenerRole(socketId: string): ListenerRole | undefined {
+    const listener = this.#listeners.get(socketId);
+    if (listener === undefined) return undefined;
+    const { bytesIn, bytesOut } = listener.row.read();
+    return { listener: listener.key, bytesIn, bytesOut };
+  }
+
+  /** The answers of resolvers that listeners keep here. */
+  cachedNames(): readonly CachedName[] {
+    return this.#caches().flatMap(({ listener, entrance }) =>
+      (entrance.cacheEntries?.() ?? []).map((entry) => ({ listener, ...entry })),
+    );
+  }
+
+  /** Forgets what a listener keeps of a name; false where that is nothing. */
+  dropCached(wanted: string, name: string): boolean {
+    const dropped = this.#caches()
+      .filter(({ listener }) => listener === wanted)
+      .map(({ entrance }) => entrance.dropCached?.(name) ?? false);
+    return dropped.includes(true);
   }
 
   /** A connection came; where the listener is gone by now it is reset. */
@@ -110,6 +137,7 @@ export class ProxyState {
       case "socket-gone":
         this.#closeEntrance(change.socketId);
         this.handover.delete(change.socketId);
+        this.#listeners.delete(change.socketId);
         return;
     }
   }
@@ -160,7 +188,20 @@ export class ProxyState {
       const entrance = createEntrance(config, { host, row, upstreamOf, tls, certificates });
       for (const id of ids) this.#enter(id, entrance);
     }
-    for (const id of ids) this.handover.set(id, workers);
+    for (const id of ids) {
+      this.handover.set(id, workers);
+      this.#listeners.set(id, { key: config.key, row });
+    }
+  }
+
+  /** Each entrance once, however many sockets it has. */
+  #caches(): readonly { readonly listener: string; readonly entrance: Entrance }[] {
+    const entrances = new Map<Entrance, string>();
+    for (const [socketId, entrance] of this.#entrances) {
+      if (entrance.cacheEntries === undefined) continue;
+      entrances.set(entrance, this.#listeners.get(socketId)?.key ?? "");
+    }
+    return [...entrances].map(([entrance, listener]) => ({ listener, entrance }));
   }
 
   /** False where there is none that could become it. */

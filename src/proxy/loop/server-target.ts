@@ -31,6 +31,10 @@ export class ServerTarget implements DialTarget {
       : ipAddress(server.address, server.port);
   }
 
+  get key(): string {
+    return this.server.memberId;
+  }
+
   opened(): void {
     this.#home.group.opened(this.server);
     this.#home.row.opened();

@@ -3,6 +3,8 @@ import type { SocketAddress } from "../../platform/socket-address.ts";
 
 /** Something that a connection can be made to. */
 export interface DialTarget {
+  /** Key of the server that it is; empty where it is of no group. */
+  readonly key: string;
   readonly address: SocketAddress;
   /** A connection to it begins; `closed` follows, whatever becomes of it. */
   opened(): void;
@@ -44,6 +46,10 @@ export class PlainTarget implements DialTarget {
 
   constructor(address: SocketAddress) {
     this.address = address;
+  }
+
+  get key(): string {
+    return "";
   }
 
   // Nobody counts what goes there.

@@ -52,6 +52,7 @@ function setting() {
   net.loop.start();
   const told: string[] = [];
   const targetOf = (port: number): DialTarget => ({
+    key: String(port),
     address: ipAddress("10.0.0.1", port),
     opened: () => void told.push(`${port} opened`),
     closed: () => void told.push(`${port} closed`),
@@ -64,6 +65,7 @@ function setting() {
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     bufferBytes: 1024,
     handler: {
+      listener: "web",
       dialed: (_, target) => void told.push(`dialed ${JSON.stringify(target.address)}`),
       dialFailed: (result) => void told.push(`gave up ${errnoName(result)}`),
     },

@@ -1,11 +1,14 @@
 import type { StreamFd } from "../../net/fd.ts";
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import type { DialTarget, DialTargets } from "./dial-targets.ts";
 import { type EndOwner, RelayEnd } from "./relay-end.ts";
 
 export interface DialHandler {
+  /** Key of the listener that it is for. */
+  readonly listener: string;
   /** The connection stands; the end is the handler's now. */
   dialed(end: RelayEnd, target: DialTarget, latencyMs: number): void;
   /** There is no target (any more), or too many have failed; the negative errno of the last one. */
@@ -95,6 +98,10 @@ export class Dial implements EndOwner {
 
   endDismissed(): void {
     this.#failed(-ERRNO.ECONNABORTED);
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.#handler.listener, server: this.#target?.key ?? "" };
   }
 
   #connect(fd: StreamFd): void {

@@ -3,10 +3,13 @@ import { SCRATCH_BYTES } from "../../net/net-event-loop.ts";
 import type { Region } from "../../net/region.ts";
 import type {
   ChannelDescription,
+  ChannelEnds,
   ChannelId,
+  ChannelRole,
   ReadyHandler,
   SelectorEventLoop,
 } from "../../net/selector-event-loop.ts";
+import type { SocketAddress } from "../../platform/socket-address.ts";
 
 /** Whose an end is right now. */
 export interface EndOwner {
@@ -14,6 +17,8 @@ export interface EndOwner {
   endReady(end: RelayEnd, ready: number): void;
   /** The loop ends, or somebody wants it closed: closes all that belongs to it. */
   endDismissed(): void;
+  /** What an end is a part of, for those who list connections. */
+  roleOf?(end: RelayEnd): ChannelRole;
 }
 
 /**
@@ -98,6 +103,12 @@ export class RelayEnd implements ReadyHandler {
       remote: this.fd.remoteAddress(),
       bytesIn: this.received,
       bytesOut: this.sent,
+      ...this.owner.roleOf?.(this),
     };
+  }
+
+  /** @param remote where it leads to: asking the system costs, and fails once the peer is gone. */
+  endsTo(remote: SocketAddress): ChannelEnds {
+    return { local: this.fd.localAddress(), remote };
   }
 }

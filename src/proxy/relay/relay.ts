@@ -1,10 +1,17 @@
 import { READABLE, WRITABLE } from "../../net/fd.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 import type { DialTarget } from "./dial-targets.ts";
 import { dropKept, moveBytes, WANTS_TURN } from "./move-bytes.ts";
 import type { EndOwner, RelayEnd } from "./relay-end.ts";
 import type { OpenSession, SessionHost } from "./session-host.ts";
+
+/** What a relay needs to know of its listener. */
+export interface RelayService {
+  readonly key: string;
+  readonly idleTimeoutMs: number;
+}
 
 export interface RelayParts {
   readonly client: RelayEnd;
@@ -13,7 +20,7 @@ export interface RelayParts {
   readonly target: DialTarget;
   /** Of the listener; told when it is over. */
   readonly row: CounterRow;
-  readonly idleTimeoutMs: number;
+  readonly service: RelayService;
   /** How much of what came from the client and from the server is in the counters already. */
   readonly countedIn: number;
   readonly countedOut: number;
@@ -43,7 +50,7 @@ export class Relay implements EndOwner, OpenSession {
     server.owner = this;
     const { loop } = host.net;
     this.#lastMs = loop.nowMs;
-    loop.arm(this.#idle, parts.idleTimeoutMs);
+    loop.arm(this.#idle, parts.service.idleTimeoutMs);
     host.sessions.add(this);
   }
 
@@ -63,6 +70,14 @@ export class Relay implements EndOwner, OpenSession {
 
   endDismissed(): void {
     this.abort();
+  }
+
+  roleOf(end: RelayEnd): ChannelRole {
+    const { client, server, target, service } = this.#parts;
+    const { key: listener } = service;
+    if (end !== client) return { listener, server: target.key };
+    const toServer = server.endsTo(target.address);
+    return { listener, session: { server: target.key, toServer } };
   }
 
   /** What is under way is one conversation: it goes on to its end. */
@@ -108,7 +123,7 @@ export class Relay implements EndOwner, OpenSession {
 
   #checkIdle(): void {
     const { loop } = this.#host.net;
-    const leftMs = this.#lastMs + this.#parts.idleTimeoutMs - loop.nowMs;
+    const leftMs = this.#lastMs + this.#parts.service.idleTimeoutMs - loop.nowMs;
     if (leftMs > 0) loop.arm(this.#idle, leftMs);
     else this.abort();
   }

@@ -1,4 +1,5 @@
 import type { StreamFd } from "../../net/fd.ts";
+import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import type { Introduction, Opening, OpeningStep } from "../openings/opening.ts";
@@ -51,6 +52,14 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
     this.abort();
   }
 
+  get listener(): string {
+    return this.#service.key;
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.listener, session: {} };
+  }
+
   drain(): void {}
 
   abort(): void {
@@ -69,9 +78,9 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
     if (answer.length > 0) server.putFirst(answer, net.provider.allocate(answer.length));
     sessions.delete(this);
     this.#state = "closed";
-    const { row, idleTimeoutMs } = service;
+    const { row } = service;
     const counted = { countedIn: 0, countedOut: 0 };
-    new Relay(this.#host, { client, server, target, row, idleTimeoutMs, ...counted }).start();
+    new Relay(this.#host, { client, server, target, row, service, ...counted }).start();
   }
 
   dialFailed(result: number): void {

@@ -1,4 +1,5 @@
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
+import type { DnsCacheEntry } from "../dns/dns-cache.ts";
 import type { CertificateConfig, ListenerConfig } from "../engine-config.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 
@@ -18,6 +19,10 @@ export interface Entrance {
     row: CounterRow,
     certificates: readonly CertificateConfig[],
   ): boolean;
+  /** The answers of resolvers that it keeps. */
+  cacheEntries?(): readonly DnsCacheEntry[];
+  /** Forgets those to questions for a name, in lower case; false where there are none. */
+  dropCached?(name: string): boolean;
   /** Nobody comes in any more; what is open goes on. */
   close(): void;
 }

@@ -1,5 +1,10 @@
 import type { DatagramFd, DatagramPeer } from "../../net/fd.ts";
-import type { ChannelDescription, ChannelId, ReadyHandler } from "../../net/selector-event-loop.ts";
+import type {
+  ChannelDescription,
+  ChannelId,
+  ChannelRole,
+  ReadyHandler,
+} from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import { type IpSocketAddress, ipAddress } from "../../platform/socket-address.ts";
@@ -21,6 +26,8 @@ export interface AssociationParts {
   /** Nobody else may send. */
   readonly clientIp: string;
   readonly row: CounterRow;
+  /** Key of the listener. */
+  readonly listener: string;
   readonly idleTimeoutMs: number;
   /** Where a destination leads to; the callback may be called later. */
   readonly findTargets: (wanted: Socks5Address, found: (targets: DialTargets) => void) => void;
@@ -111,6 +118,14 @@ export class Socks5Association implements EndOwner, OpenSession, ReadyHandler, F
     this.abort();
   }
 
+  get listener(): string {
+    return this.#parts.listener;
+  }
+
+  roleOf(): ChannelRole {
+    return { listener: this.listener, session: {} };
+  }
+
   /** Nobody can tell when a client is done: it is not waited for. */
   drain(): void {
     this.#close(false);
@@ -144,6 +159,7 @@ export class Socks5Association implements EndOwner, OpenSession, ReadyHandler, F
       ...remote,
       bytesIn: this.#bytesIn,
       bytesOut: this.#bytesOut,
+      listener: this.listener,
     };
   }
 

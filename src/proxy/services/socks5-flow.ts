@@ -7,6 +7,8 @@ import type { SessionHost } from "../relay/session-host.ts";
 
 /** Is told what comes of a flow. */
 export interface FlowOwner {
+  /** Key of the listener. */
+  readonly listener: string;
   /** A datagram came back from where the flow leads; a view, good until it returns. */
   flowAnswered(from: IpSocketAddress, payload: Uint8Array): void;
   /** No more answers for now. */
@@ -125,6 +127,8 @@ export class Socks5Flow implements ReadyHandler {
       ...remote,
       bytesIn: this.#bytesOut,
       bytesOut: this.#bytesIn,
+      listener: this.#owner.listener,
+      server: this.#target?.key ?? "",
     };
   }
 

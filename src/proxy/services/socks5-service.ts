@@ -55,6 +55,7 @@ export class Socks5Service extends TcpService {
       client,
       clientIp: clientIp(client.fd, introduction),
       row: this.row,
+      listener: this.key,
       idleTimeoutMs: this.idleTimeoutMs,
       findTargets: (wanted, found) => this.#find(client.fd, { ...introduction, wanted }, found),
       budget: this.#budget,

@@ -45,6 +45,7 @@ export class TlsEntrance implements Entrance {
     const port = config.address.family === "unix" ? 0 : config.address.port;
     const access = this.#access;
     new TlsHandshake(this.#host, {
+      listener: config.key,
       fd,
       terminator: this.#terminator,
       expectsHeader: from.family !== "unix" && this.#proxies.has(from.ip),

@@ -102,6 +102,7 @@ async function outcomeOf({ sends, expectsHeader = false, laterMs = 0, isAllowed 
     onConnection: (fd) => {
       seen.fd = fd;
       new TlsHandshake(host, {
+        listener: "web",
         fd,
         terminator,
         expectsHeader,

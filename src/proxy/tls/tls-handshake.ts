@@ -1,5 +1,5 @@
 import { HANGUP, type StreamFd } from "../../net/fd.ts";
-import type { ChannelId, ReadyHandler } from "../../net/selector-event-loop.ts";
+import type { ChannelDescription, ChannelId, ReadyHandler } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import type { SslChannel } from "../../platform/linux/openssl/ssl-channel.ts";
@@ -14,6 +14,8 @@ import type { Terminator } from "./terminator.ts";
 import { TlsStream } from "./tls-stream.ts";
 
 export interface HandshakeParts {
+  /** Key of the listener. */
+  readonly listener: string;
   readonly fd: StreamFd;
   readonly terminator: Terminator;
   /** Whether a PROXY header must come first. */
@@ -72,6 +74,16 @@ export class TlsHandshake implements ReadyHandler, OpenSession {
 
   onRemoved(): void {
     this.#id = undefined;
+    this.abort();
+  }
+
+  describe(): ChannelDescription {
+    const { fd, listener } = this.#parts;
+    const ends = { local: fd.localAddress(), remote: fd.remoteAddress() };
+    return { kind: "connection", ...ends, bytesIn: 0, bytesOut: 0, listener, session: {} };
+  }
+
+  dismiss(): void {
     this.abort();
   }
 

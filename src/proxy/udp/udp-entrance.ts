@@ -1,3 +1,4 @@
+import type { ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, PeerKey, StreamFd } from "../../net/fd.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import type { UpstreamRuntime } from "../loop/upstream-runtime.ts";
@@ -76,6 +77,11 @@ export class UdpEntrance implements Entrance, FrontReader {
     for (const fd of [...this.#fronts.keys()]) this.removeFront(fd);
   }
 
+  describe(): ListenerRole {
+    const { bytesIn, bytesOut } = this.#row.read();
+    return { listener: this.#config.key, bytesIn, bytesOut };
+  }
+
   pass(fd: DatagramFd, index: number): void {
     const key = fd.senderKey(index);
     const session = this.#sessions.get(key) ?? this.#open(fd, key, index);
@@ -116,7 +122,7 @@ export class UdpEntrance implements Entrance, FrontReader {
       client,
       target,
       row: this.#row,
-      idleTimeoutMs: this.#config.idleTimeoutMs,
+      listener: this.#config,
       front,
       flushSoon: this.#flushSoon,
       onClosed: () => {

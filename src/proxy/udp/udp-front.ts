@@ -1,3 +1,4 @@
+import type { ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd } from "../../net/fd.ts";
 import type {
   ChannelDescription,
@@ -11,6 +12,8 @@ const MAX_BATCHES = 8;
 
 /** What is done with the datagrams of clients. */
 export interface FrontReader {
+  /** Whose the front is, for those who list sockets. */
+  describe(): ListenerRole;
   /** One of the batch that the FD just received. */
   pass(fd: DatagramFd, index: number): void;
   /** The batch is over, and the next one takes its place. */
@@ -54,7 +57,7 @@ export class UdpFront implements ReadyHandler {
   }
 
   describe(): ChannelDescription {
-    return { kind: "listener", local: this.fd.localAddress(), bytesIn: 0, bytesOut: 0 };
+    return { kind: "listener", local: this.fd.localAddress(), ...this.#reader.describe() };
   }
 
   #goOn(): void {

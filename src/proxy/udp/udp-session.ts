@@ -3,6 +3,7 @@ import type { ChannelDescription, ChannelId, ReadyHandler } from "../../net/sele
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
+import type { ListenerConfig } from "../engine-config.ts";
 import type { DialTarget } from "../relay/dial-targets.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
@@ -11,7 +12,7 @@ export interface UdpSessionParts {
   readonly client: DatagramPeer;
   readonly target: DialTarget;
   readonly row: CounterRow;
-  readonly idleTimeoutMs: number;
+  readonly listener: Pick<ListenerConfig, "key" | "idleTimeoutMs">;
   /** Where answers go out to the client, at first. */
   readonly front: DatagramFd;
   /** Has it flushed when all sessions that are ready have put their answers into it. */
@@ -53,7 +54,7 @@ export class UdpSession implements ReadyHandler, OpenSession {
     parts.row.opened();
     parts.target.opened();
     host.sessions.add(this);
-    loop.arm(this.#idle, parts.idleTimeoutMs);
+    loop.arm(this.#idle, parts.listener.idleTimeoutMs);
   }
 
   /** False where the server can not be reached from here. */
@@ -101,12 +102,17 @@ export class UdpSession implements ReadyHandler, OpenSession {
   }
 
   describe(): ChannelDescription {
+    const { client, target, listener } = this.#parts;
+    const ends = { local: this.front.localAddress(), remote: client.address };
     return {
       kind: "datagram",
       local: this.#fd.localAddress(),
-      remote: this.#parts.target.address,
+      remote: target.address,
       bytesIn: this.#bytesOut,
       bytesOut: this.#bytesIn,
+      listener: listener.key,
+      server: target.key,
+      session: { server: target.key, client: ends },
     };
   }
 
@@ -185,7 +191,7 @@ export class UdpSession implements ReadyHandler, OpenSession {
 
   #checkIdle(): void {
     const { loop } = this.#host.net;
-    const leftMs = this.#lastMs + this.#parts.idleTimeoutMs - loop.nowMs;
+    const leftMs = this.#lastMs + this.#parts.listener.idleTimeoutMs - loop.nowMs;
     if (leftMs > 0) loop.arm(this.#idle, leftMs);
     else this.abort();
   }
