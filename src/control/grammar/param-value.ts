@@ -14,8 +14,7 @@ type SpecOf<K extends ParamSpec["kind"]> = Extract<ParamSpec, { readonly kind: K
 
 const ANY_PORT = 0;
 const SOCKET_PREFIXES = ["unix:", "sock:"] as const;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not hold
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+const CONTROL_CHARACTER = /\p{Cc}/u;
 const NAME = /^[^\s/,]{1,253}(?:\/[^\s/,]{1,253})?$/;
 
 /** Reads a value as text or JSON has it; undefined: not valid. */
@@ -156,6 +155,6 @@ function readFlag(input: ParamInput): boolean | undefined {
 }
 
 /** `Array.isArray` does not tell a readonly list from the other inputs. */
-function isList(input: ParamInput): input is readonly string[] {
+export function isList(input: ParamInput): input is readonly string[] {
   return Array.isArray(input);
 }

@@ -42,7 +42,11 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
  */
 export function tokenize(line: string, limits: LineLimits = LINE_LIMITS): readonly Token[] {
   if (line.length > limits.maxChars) {
-    throw malformed(limits.maxChars + 1, "the line is too long", `${limits.maxChars} characters at most`);
+    throw malformed(
+      limits.maxChars + 1,
+      "the line is too long",
+      `${limits.maxChars} characters at most`,
+    );
   }
   const text = line.trimEnd();
   if (COMMENT.test(text)) return [];
