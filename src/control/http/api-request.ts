@@ -1,0 +1,11 @@
+import type { Caller } from "../command.ts";
+
+/** A request that may be answered: host, token and limits were checked. */
+export interface ApiRequest {
+  /** Names in the path, by the types that they name. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  /** @throws HttpRefusal */
+  readBody(): Promise<unknown>;
+}

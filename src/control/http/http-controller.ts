@@ -1,0 +1,171 @@
+import { chmod } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { isIP, type Socket } from "node:net";
+import { removeStaleSocket } from "../../brain/unix-socket.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { isLoopback } from "../../core/model/address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
+import type { Control } from "../control.ts";
+import { BearerToken } from "./bearer-token.ts";
+import { planEndpoints } from "./endpoints.ts";
+import { EntityTags } from "./entity-tags.ts";
+import { HealthWatch } from "./health-watch.ts";
+import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
+import type { KeepFile } from "./pem-endpoint.ts";
+import { refuseUnreadable } from "./refuse-unreadable.ts";
+import { RequestHandler } from "./request-handler.ts";
+import { Router } from "./router.ts";
+
+export interface HttpControllerOptions {
+  readonly address: ListenAddress;
+  /** Not given, or empty: whoever is on this machine may give commands, and nobody else. */
+  readonly token?: string | undefined;
+  readonly control: Control;
+  readonly log: Log;
+  /** Whether its clients may give system commands. */
+  readonly maySystem: boolean;
+  readonly limits?: Partial<HttpLimits> | undefined;
+  /** Names by which it may be called, beside IP addresses and `localhost`. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Keeps certificates that are sent as text; without it they can not be sent. */
+  readonly keepFile?: KeepFile | undefined;
+  /** What `/api/v1/status` tells; without it there is no such path. */
+  readonly status?: (() => unknown) | undefined;
+}
+
+export interface HttpController {
+  /** Where it listens; with the port that was found where 0 was asked for. */
+  readonly address: ListenAddress;
+  /** How many there are. */
+  connections(): number;
+  /** Accepts no more; what was asked is answered, within a moment. */
+  close(): Promise<void>;
+}
+
+const OWNER_ONLY = 0o600;
+const PROBE_AFTER_MS = 60_000;
+
+/**
+ * Listens for HTTP and gives what is asked to `control`.
+ * @throws CoreError ERR_REFUSED without a token on an address that others can reach, ERR_LISTEN
+ */
+export async function startHttpController(options: HttpControllerOptions): Promise<HttpController> {
+  const { address, control, log } = options;
+  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
+  const secret = options.token === "" ? undefined : options.token;
+  if (secret === undefined) refuseOpenAddress(address);
+  const watch = new HealthWatch(control, limits);
+  const handler = new RequestHandler({
+    router: new Router(planEndpoints({ ...options, watch })),
+    control,
+    tags: new EntityTags(),
+    token: secret === undefined ? undefined : new BearerToken(secret),
+    hosts: hostsOf(options),
+    maySystem: options.maySystem,
+    limits,
+    log,
+  });
+  const server = createLimitedServer(limits);
+  const sockets = countSockets(server, log, limits);
+  const handle = handler.handle.bind(handler);
+  server.on("request", handle);
+  // Whether a body is wanted at all is known only after the head was looked at.
+  server.on("checkContinue", handle);
+  server.on("clientError", refuseUnreadable);
+  await listen(server, address);
+  server.on("error", (error) => log.error({ err: error }, "HTTP"));
+  const bound = boundAddress(server, address);
+  if (secret === undefined) {
+    log.warn(
+      { address: formatListenAddress(bound) },
+      "the HTTP controller has no token: it answers on this machine only, and every user of it may give commands; set PORTOLAN_HTTP_TOKEN",
+    );
+  }
+  return {
+    address: bound,
+    connections: () => sockets.size,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      watch.close();
+      server.closeIdleConnections();
+      const end = setTimeout(() => server.closeAllConnections(), limits.closeGraceMs);
+      await closed;
+      clearTimeout(end);
+    },
+  };
+}
+
+function createLimitedServer(limits: HttpLimits): Server {
+  const server = createServer({
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+  });
+  server.maxConnections = limits.maxConnections;
+  server.timeout = limits.stallTimeoutMs;
+  return server;
+}
+
+function countSockets(server: Server, log: Log, limits: HttpLimits): ReadonlySet<Socket> {
+  const { maxConnections } = limits;
+  const sockets = new Set<Socket>();
+  let isFull = false;
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => {
+      sockets.delete(socket);
+      isFull = false;
+    });
+  });
+  server.on("drop", () => {
+    // Said once, until there is room again.
+    if (!isFull) log.warn({ maxConnections }, "HTTP: no more connections");
+    isFull = true;
+  });
+  return sockets;
+}
+
+function hostsOf({ address, hosts = [] }: HttpControllerOptions): ReadonlySet<string> {
+  const own = address.kind === "tcp" ? [address.host] : [];
+  return new Set([...own, ...hosts].map((name) => name.toLowerCase()));
+}
+
+function refuseOpenAddress(address: ListenAddress): void {
+  if (address.kind === "unix") return;
+  const { host } = address;
+  if (host === "localhost" || (isIP(host) !== 0 && isLoopback(host))) return;
+  throw new CoreError(
+    "ERR_REFUSED",
+    `the HTTP controller on ${formatListenAddress(address)} has no token, and others could reach it; set PORTOLAN_HTTP_TOKEN or --http-token-file, or listen on 127.0.0.1`,
+  );
+}
+
+async function listen(server: Server, address: ListenAddress): Promise<void> {
+  if (address.kind === "unix") await removeStaleSocket(address.path);
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: Error): void => {
+      const message = `can not listen on ${formatListenAddress(address)} for HTTP: ${cause.message}; choose another address with --http-listen`;
+      reject(new CoreError("ERR_LISTEN", message, { cause }));
+    };
+    server.once("error", fail);
+    const listening = (): void => {
+      server.off("error", fail);
+      resolve();
+    };
+    if (address.kind === "unix") server.listen(address.path, listening);
+    else server.listen(address.port, address.host, listening);
+  });
+  if (address.kind === "unix") await chmod(address.path, OWNER_ONLY);
+}
+
+function boundAddress(server: Server, address: ListenAddress): ListenAddress {
+  const bound = server.address();
+  if (address.kind === "unix" || bound === null || typeof bound === "string") return address;
+  return { ...address, port: bound.port };
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Log } from "../../core/log.ts";
+import { formatHostPort } from "../../core/model/address.ts";
+import type { Caller } from "../command.ts";
+import type { Control } from "../control.ts";
+import { type Answer, STATUS } from "./answer.ts";
+import type { ApiRequest } from "./api-request.ts";
+import type { BearerToken } from "./bearer-token.ts";
+import { isOurHost, isOurOrigin } from "./check-site.ts";
+import type { Endpoint, StreamAnswer } from "./endpoints.ts";
+import type { EntityTags } from "./entity-tags.ts";
+import type { HttpLimits } from "./limits.ts";
+import { readJsonBody } from "./read-body.ts";
+import { answerToFault, answerToRefused, HttpRefusal } from "./refusal.ts";
+import type { Router } from "./router.ts";
+
+export interface RequestHandlerOptions {
+  readonly router: Router<Endpoint>;
+  readonly control: Control;
+  readonly tags: EntityTags;
+  readonly token: BearerToken | undefined;
+  /** Names that a `Host` header may have, beside addresses and `localhost`. */
+  readonly hosts: ReadonlySet<string>;
+  readonly maySystem: boolean;
+  readonly limits: HttpLimits;
+  readonly log: Log;
+}
+
+interface Wanted {
+  readonly endpoint: Endpoint;
+  readonly names: ReadonlyMap<string, string>;
+  readonly query: URLSearchParams;
+}
+
+const COMMON_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+};
+/** May be kept by whoever asked, and must be asked for again. */
+const TAGGED_CACHE = "private, no-cache";
+const RETRY = { "retry-after": "1" };
+
+/** Answers requests: who may ask, where it leads, what comes of it. */
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  #inWork = 0;
+
+  constructor(options: RequestHandlerOptions) {
+    this.#options = options;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await this.#answer(request, response);
+    // Whoever asked may be gone.
+    if (response.destroyed) return;
+    if ("open" in answer) answer.open(response, COMMON_HEADERS);
+    else writeAnswer(request, response, answer);
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Answer | StreamAnswer> {
+    try {
+      const { endpoint, names, query } = await this.#admit(request);
+      if (endpoint.isOpen)
+        return await endpoint.answer(this.#apiRequest(request, response, names, query));
+      return await this.#inTurn(() =>
+        this.#answerTagged(endpoint, request, this.#apiRequest(request, response, names, query)),
+      );
+    } catch (error) {
+      return answerToRefused(error) ?? this.#fault(request, error);
+    }
+  }
+
+  #fault(request: IncomingMessage, error: unknown): Answer {
+    const errId = randomUUID();
+    const { method, url } = request;
+    this.#options.log.error({ errId, err: error, method, url }, "a request failed");
+    return answerToFault(error, errId);
+  }
+
+  /** @throws HttpRefusal */
+  async #admit(request: IncomingMessage): Promise<Wanted> {
+    const { router } = this.#options;
+    const { method = "", url = "", headers } = request;
+    const [path = "", ...queries] = url.split("?");
+    const found = router.find(method, path);
+    const isOpen = found.kind === "route" && found.route.isOpen;
+    this.#checkSite(request, isOpen);
+    if (!isOpen) await this.#checkToken(headers.authorization);
+    switch (found.kind) {
+      case "malformed":
+        throw new HttpRefusal(
+          STATUS.badRequest,
+          "ERR_USAGE",
+          "the path is not valid; expected UTF-8 with valid % escapes",
+        );
+      case "unknown":
+        throw new HttpRefusal(
+          STATUS.notFound,
+          "ERR_NOT_FOUND",
+          `there is no ${path}; /api/v1/openapi.json has all paths`,
+        );
+      case "other methods": {
+        const allow = found.methods.join(", ");
+        const message = `${method} is not for ${path}; expected ${allow}`;
+        throw new HttpRefusal(STATUS.methodNotAllowed, "ERR_USAGE", message, { allow });
+      }
+      case "route": {
+        const query = new URLSearchParams(queries.join("?"));
+        checkQuery(query, found.route);
+        return { endpoint: found.route, names: found.names, query };
+      }
+    }
+  }
+
+  #checkSite({ headers, url }: IncomingMessage, isOpen: boolean): void {
+    // Those who watch a service call it by whatever name they have for it.
+    if (isOpen && url === "/healthz") return;
+    const { host, origin } = headers;
+    if (!isOurHost(host, this.#options.hosts)) {
+      const message = `host: ${JSON.stringify(host)} is not a name of this controller; call it by its address, or name it in --http-hosts`;
+      throw new HttpRefusal(STATUS.forbidden, "ERR_REFUSED", message);
+    }
+    if (!isOurOrigin(origin, host)) {
+      const message = `origin: ${JSON.stringify(origin)} is another site; pages of other sites may not use this API`;
+      throw new HttpRefusal(STATUS.forbidden, "ERR_REFUSED", message);
+    }
+  }
+
+  async #checkToken(header: string | undefined): Promise<void> {
+    const { token, limits } = this.#options;
+    if (token === undefined || token.isIn(header)) return;
+    // Guessing is slow, and the guesses that wait are bounded as other requests are.
+    await this.#inTurn(() => delay(limits.wrongTokenDelayMs, undefined, { ref: false }));
+    const message =
+      header === undefined
+        ? "authorization: missing; expected Bearer and the token of this controller"
+        : "authorization: not the token of this controller";
+    throw new HttpRefusal(STATUS.unauthorized, "ERR_UNAUTHORIZED", message, {
+      "www-authenticate": 'Bearer realm="portolan"',
+    });
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const { maxInWork } = this.#options.limits;
+    if (this.#inWork >= maxInWork) {
+      const message = `${maxInWork} requests are in work, which is the limit; try again later`;
+      throw new HttpRefusal(STATUS.unavailable, "ERR_REFUSED", message, RETRY);
+    }
+    this.#inWork += 1;
+    try {
+      return await work();
+    } finally {
+      this.#inWork -= 1;
+    }
+  }
+
+  async #answerTagged(
+    endpoint: Endpoint,
+    { headers }: IncomingMessage,
+    request: ApiRequest,
+  ): Promise<Answer | StreamAnswer> {
+    const { control, tags } = this.#options;
+    const { revision } = control;
+    const ifMatch = headers["if-match"];
+    if (endpoint.state === "changes" && ifMatch !== undefined) {
+      if (!tags.isCurrent(ifMatch, revision)) throw changedMeanwhile(ifMatch);
+    }
+    const answer = await endpoint.answer(request);
+    if (endpoint.state !== "reads" || "open" in answer || answer.body === undefined) return answer;
+    const etag = tags.of(revision, answer.body);
+    const tagged = { ...answer.headers, etag, "cache-control": TAGGED_CACHE };
+    const ifNoneMatch = headers["if-none-match"];
+    if (ifNoneMatch !== undefined && tags.isNamed(ifNoneMatch, etag)) {
+      return { status: STATUS.notModified, headers: tagged, body: undefined };
+    }
+    return { ...answer, headers: tagged };
+  }
+
+  #apiRequest(
+    request: IncomingMessage,
+    response: ServerResponse,
+    names: ReadonlyMap<string, string>,
+    query: URLSearchParams,
+  ): ApiRequest {
+    const { limits, maySystem } = this.#options;
+    const caller: Caller = { via: "http", from: placeOf(request), maySystem };
+    const sendContinue = (): void => {
+      if (request.headers.expect !== undefined) response.writeContinue();
+    };
+    return {
+      names,
+      query,
+      caller,
+      readBody: () => readJsonBody(request, limits.maxBodyBytes, sendContinue),
+    };
+  }
+}
+
+function placeOf({ socket }: IncomingMessage): string {
+  const { remoteAddress, remotePort } = socket;
+  if (remoteAddress === undefined || remotePort === undefined) return "unix";
+  return formatHostPort(remoteAddress, remotePort);
+}
+
+function checkQuery(query: URLSearchParams, endpoint: Endpoint): void {
+  const unknown = [...query.keys()].find((key) => !endpoint.query.includes(key));
+  if (unknown === undefined) return;
+  const known = endpoint.query.length === 0 ? "no query" : endpoint.query.join(", ");
+  const message = `query: ${JSON.stringify(unknown)} is not known here; expected ${known}`;
+  throw new HttpRefusal(STATUS.badRequest, "ERR_USAGE", message);
+}
+
+function changedMeanwhile(ifMatch: string): HttpRefusal {
+  const message = `if-match: ${JSON.stringify(ifMatch)} is not the present state; read it again`;
+  return new HttpRefusal(STATUS.preconditionFailed, "ERR_REFUSED", message);
+}
+
+function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const { status, headers, body } = answer;
+  const hasLength = status !== STATUS.noContent && status !== STATUS.notModified;
+  response.writeHead(status, {
+    ...COMMON_HEADERS,
+    ...headers,
+    ...(hasLength ? { "content-length": Buffer.byteLength(body ?? "") } : {}),
+  });
+  response.end(request.method === "HEAD" ? undefined : body);
+}
