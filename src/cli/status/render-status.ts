@@ -1,0 +1,188 @@
+import { shortName } from "../desired/object-columns.ts";
+import type { Colour, Paint } from "../text/paint.ts";
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatMs,
+  formatRate,
+} from "../text/quantities.ts";
+import { type Column, renderTable, type TableCell } from "../text/render-table.ts";
+import { type Rate, rateOf } from "./rates.ts";
+import type { Sample } from "./sample.ts";
+
+export interface StatusView {
+  readonly now: Sample;
+  /** The one before, where rates are to be told. */
+  readonly before?: Sample | undefined;
+  /** Whether to show also what holds for this machine whatever the state is. */
+  readonly all: boolean;
+  readonly paint: Paint;
+}
+
+/** All that people want to know of an instance, in lines. */
+export function renderStatus(view: StatusView): readonly string[] {
+  const sections = [
+    headLines(view),
+    componentLines(view),
+    listenerLines(view),
+    serverLines(view),
+    controllerLines(view),
+    notHonouredLines(view),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines, index) => (index === 0 ? lines : ["", ...lines]));
+}
+
+function headLines({ now: { status }, paint }: StatusView): readonly string[] {
+  const { version, pid, node, uptimeSeconds, ready, reasons, revision, process, journal } = status;
+  const health = ready ? paint("green", "healthy") : paint("red", "not healthy");
+  const kept = journal === null ? "nothing is kept" : `journal of ${formatBytes(journal.bytes)}`;
+  return [
+    `${paint("bold", `portolan ${version}`)}, pid ${pid}, node ${node}, up ${formatDuration(uptimeSeconds)}: ${health}`,
+    ...reasons.map((reason) => paint("red", `  ${reason}`)),
+    `state of revision ${revision}, ${kept}; memory ${formatBytes(process.memoryBytes)}, CPU ${process.cpuSeconds.toFixed(1)} s`,
+  ];
+}
+
+const HEALTH_COLOURS: ReadonlyMap<string, Colour> = new Map([
+  ["ok", "green"],
+  ["up", "green"],
+  ["failed", "red"],
+  ["down", "red"],
+  ["starting", "yellow"],
+  ["unknown", "yellow"],
+  ["unused", "grey"],
+]);
+
+export function healthCell(health: string): TableCell {
+  const colour = HEALTH_COLOURS.get(health);
+  return colour === undefined ? health : { text: health, colour };
+}
+
+function componentLines({ now: { status }, paint }: StatusView): readonly string[] {
+  const rows = status.components.map(({ kind, name, health, message }) => [
+    kind,
+    name,
+    healthCell(health),
+    message,
+  ]);
+  return table(["PART", "NAME", "HEALTH", "SAYS"].map(text), rows, paint);
+}
+
+function listenerLines({ now, before, paint }: StatusView): readonly string[] {
+  const columns = [
+    text("LISTENER"),
+    text("ADDRESS"),
+    text("MODE"),
+    text("SERVICE"),
+    number("OPEN"),
+    number("TOTAL"),
+    ...(before === undefined ? [] : [number("NEW/S")]),
+    number("IN"),
+    number("OUT"),
+    number("FAILED"),
+    text("OWNER"),
+  ];
+  const rate = rateOf(now, before, ({ listeners }) => listeners);
+  const rows = now.status.listeners.map((listener) => [
+    shortName(listener.key),
+    listener.address,
+    listener.mode,
+    shortName(listener.service),
+    formatCount(listener.connections),
+    formatCount(listener.totalConnections),
+    ...(before === undefined ? [] : [rateText(rate(listener.key))]),
+    formatBytes(listener.bytesIn),
+    formatBytes(listener.bytesOut),
+    failedCell(listener.failures),
+    listener.owner,
+  ]);
+  return table(columns, rows, paint);
+}
+
+function rateText(rate: Rate | undefined): string {
+  return rate === undefined ? "-" : formatRate(rate.newConnections);
+}
+
+export function failedCell(failures: number): TableCell {
+  return failures === 0 ? "0" : { text: formatCount(failures), colour: "yellow" };
+}
+
+function serverLines({ now: { status }, paint }: StatusView): readonly string[] {
+  const columns = [
+    text("GROUP"),
+    text("SERVER"),
+    text("ADDRESS"),
+    text("HEALTH"),
+    number("WEIGHT"),
+    number("OPEN"),
+    number("TOTAL"),
+    number("FAILED"),
+    number("LATENCY"),
+    text("REASON"),
+  ];
+  const rows = status.groups.flatMap((group) =>
+    group.servers.map((server) => [
+      shortName(group.key),
+      server.name,
+      server.address,
+      healthCell(server.health),
+      String(server.weight),
+      formatCount(server.connections),
+      formatCount(server.totalConnections),
+      failedCell(server.failures),
+      server.meanLatencyMs === null ? "-" : formatMs(server.meanLatencyMs),
+      server.reason,
+    ]),
+  );
+  const more = status.groupsLeftOut;
+  return [
+    ...table(columns, rows, paint),
+    ...(more === 0 ? [] : [paint("grey", `and the servers of ${more} more groups`)]),
+  ];
+}
+
+function controllerLines({ now: { status }, paint }: StatusView): readonly string[] {
+  const rows = status.controllers.map(({ type, address, hasSecret, connections }) => [
+    type,
+    address,
+    hasSecret ? "with a secret" : "without a secret: this machine only",
+    String(connections),
+  ]);
+  return table([...["CONTROLLER", "ADDRESS", "SECRET"].map(text), number("OPEN")], rows, paint);
+}
+
+function notHonouredLines({ now: { status }, all, paint }: StatusView): readonly string[] {
+  let left = 0;
+  const lines = status.components.flatMap(({ name, notHonoured, always = 0 }) => {
+    const shown = all ? notHonoured : notHonoured.slice(always);
+    left += notHonoured.length - shown.length;
+    return shown.map((what) => `  ${name}: ${what}`);
+  });
+  const others = `${left} more that hold${left === 1 ? "s" : ""} for this machine whatever is asked for: --all shows ${left === 1 ? "it" : "them"}`;
+  if (lines.length === 0)
+    return left === 0 ? [] : [paint("grey", `All is honoured that is asked for; ${others}`)];
+  return [
+    paint("yellow", "Not honoured of what is asked for:"),
+    ...lines,
+    ...(left === 0 ? [] : [paint("grey", `  ${others}`)]),
+  ];
+}
+
+function text(title: string): Column {
+  return { title };
+}
+
+function number(title: string): Column {
+  return { title, isNumber: true };
+}
+
+function table(
+  columns: readonly Column[],
+  rows: readonly (readonly TableCell[])[],
+  paint: Paint,
+): readonly string[] {
+  return rows.length === 0 ? [] : renderTable(columns, rows, paint);
+}
