@@ -1,0 +1,143 @@
+import * as z from "zod";
+import type { DesiredChange, RuntimeChange, RuntimeEntry } from "../../control/world.ts";
+import { canonicalJson, hashText } from "../../core/model/hash.ts";
+import { KINDS, type ModelObject } from "../../core/model/object.ts";
+import { checkObject } from "../../core/model/parse.ts";
+import { formatProblem, type Problem } from "../../core/model/problems.ts";
+import { checkAgainst } from "../../core/model/zod-problems.ts";
+
+export const JOURNAL_VERSION = 1;
+
+/** What one command made, or a part of what all of them made so far. */
+export interface KeptChange {
+  readonly desired: DesiredChange;
+  readonly runtime: RuntimeChange;
+}
+
+export interface JournalEntry extends KeptChange {
+  /** One more than that of the line before. */
+  readonly seq: number;
+}
+
+/** The first line of a journal. */
+export interface JournalHeader {
+  readonly version: number;
+  /** The number of the first entry. */
+  readonly first: number;
+}
+
+export type Decoded<T> =
+  | { readonly ok: true; readonly value: T }
+  /** What is wrong, in words. */
+  | { readonly ok: false; readonly fault: string };
+
+export const NO_RUNTIME_CHANGE: RuntimeChange = { add: [], remove: [] };
+export const NO_DESIRED_CHANGE: DesiredChange = { set: [], delete: [] };
+
+const FORMAT = "portolan-journal";
+const SUM_MARK = ',"sum":"';
+const SUM_END = '"}';
+const SUM_DIGITS = 16;
+
+/** A line of JSON that ends with the sum of what stands before it. */
+export function encodeLine(value: object): string {
+  const body = canonicalJson(value).slice(0, -1);
+  return `${body}${SUM_MARK}${hashText(body)}${SUM_END}\n`;
+}
+
+export function encodeHeader(first: number): string {
+  return encodeLine({ format: FORMAT, version: JOURNAL_VERSION, first });
+}
+
+/** Lists that are empty are left out. */
+export function encodeEntry({ seq, desired, runtime }: JournalEntry): string {
+  const lists = {
+    set: desired.set,
+    delete: desired.delete,
+    add: runtime.add,
+    remove: runtime.remove,
+  };
+  const filled = Object.entries(lists).filter(([, list]) => list.length > 0);
+  return encodeLine({ seq, ...Object.fromEntries(filled) });
+}
+
+const headerSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  version: z.int(),
+  first: z.int().min(1),
+});
+
+const runtimeEntry: z.ZodType<RuntimeEntry> = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("event-loop-group"), name: z.string() }),
+  z.strictObject({ kind: z.literal("event-loop"), name: z.string(), group: z.string() }),
+  z.strictObject({
+    kind: z.literal("controller"),
+    type: z.enum(["resp-controller", "http-controller"]),
+    name: z.string(),
+    address: z.string(),
+    secretFile: z.string(),
+  }),
+]);
+
+const entrySchema = z.strictObject({
+  seq: z.int(),
+  set: z.array(z.unknown()).default([]),
+  delete: z.array(z.strictObject({ kind: z.enum(KINDS), key: z.string() })).default([]),
+  add: z.array(runtimeEntry).default([]),
+  remove: z
+    .array(
+      z.strictObject({
+        kind: z.enum(["event-loop-group", "event-loop", "controller"]),
+        name: z.string(),
+      }),
+    )
+    .default([]),
+});
+
+/** @param line without its end */
+export function decodeHeader(line: string): Decoded<JournalHeader> {
+  const raw = decodeLine(line);
+  if (!raw.ok) return raw;
+  const checked = checkAgainst(headerSchema, raw.value);
+  if (!checked.ok) return faulty(checked.problems);
+  const { version, first } = checked.value;
+  if (version === JOURNAL_VERSION) return { ok: true, value: { version, first } };
+  const fault = `it is of version ${version}; this program knows version ${JOURNAL_VERSION}`;
+  return { ok: false, fault };
+}
+
+/** @param line without its end */
+export function decodeEntry(line: string): Decoded<JournalEntry> {
+  const raw = decodeLine(line);
+  if (!raw.ok) return raw;
+  const checked = checkAgainst(entrySchema, raw.value);
+  if (!checked.ok) return faulty(checked.problems);
+  const { seq, set, delete: gone, add, remove } = checked.value;
+  const objects = decodeObjects(set);
+  if (!objects.ok) return objects;
+  const desired = { set: objects.value, delete: gone };
+  return { ok: true, value: { seq, desired, runtime: { add, remove } } };
+}
+
+function decodeObjects(raw: readonly unknown[]): Decoded<readonly ModelObject[]> {
+  const objects: ModelObject[] = [];
+  for (const [index, one] of raw.entries()) {
+    const checked = checkObject(one, ["set", index]);
+    if (!checked.ok) return faulty(checked.problems);
+    objects.push(checked.value);
+  }
+  return { ok: true, value: objects };
+}
+
+function decodeLine(line: string): Decoded<unknown> {
+  const at = line.length - SUM_END.length - SUM_DIGITS - SUM_MARK.length;
+  const body = line.slice(0, Math.max(0, at));
+  if (at < 0 || line.slice(at) !== `${SUM_MARK}${hashText(body)}${SUM_END}`) {
+    return { ok: false, fault: "its checksum does not fit" };
+  }
+  return { ok: true, value: JSON.parse(`${body}}`) };
+}
+
+function faulty(problems: readonly Problem[]): { readonly ok: false; readonly fault: string } {
+  return { ok: false, fault: problems.map(formatProblem).join("; ") };
+}

@@ -1,0 +1,220 @@
+import { chmod, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { DesiredChange, RuntimeChange } from "../../control/world.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { Turns } from "../../core/turns.ts";
+import { syncFolder } from "../private-files.ts";
+import { AppendFile, type RawFile } from "./append-file.ts";
+import {
+  encodeEntry,
+  encodeHeader,
+  type KeptChange,
+  NO_DESIRED_CHANGE,
+  NO_RUNTIME_CHANGE,
+} from "./journal-line.ts";
+import { KeptState } from "./kept-state.ts";
+import { readJournal } from "./read-journal.ts";
+
+export const JOURNAL_NAME = "journal.jsonl";
+
+export interface JournalOptions {
+  /** The state folder; it is there. */
+  readonly folder: string;
+  readonly log: Log;
+  /** Whether it begins anew; a journal that is there is kept aside. */
+  readonly ignores: boolean;
+  readonly nowMs: () => number;
+  /** How files are opened; another way is for tests of disks that fail. */
+  readonly openFile?: (path: string, flags: "r+" | "wx") => Promise<RawFile>;
+  /** A smaller file is never written anew. */
+  readonly minCompactBytes?: number;
+}
+
+const OWNER_ONLY = 0o600;
+const MIN_COMPACT_BYTES = 1_048_576;
+/** A file that is so many times as large as what is still true is written anew. */
+const COMPACT_FACTOR = 4;
+
+/**
+ * What commands made, on the disk: a line for each change, there before the change is acknowledged.
+ * Only one process has it open, which the instance socket of the folder sees to.
+ */
+export class Journal {
+  readonly path: string;
+  readonly kept: KeptState;
+  readonly #options: JournalOptions;
+  readonly #turns = new Turns();
+  #file: AppendFile;
+  #nextSeq: number;
+  /** It is written anew when it is larger than this, too: what failed once is not tried at each change. */
+  #compactAbove: number;
+
+  /** @throws CoreError ERR_JOURNAL where it is damaged or can not be written */
+  static async open(options: JournalOptions): Promise<Journal> {
+    const path = join(options.folder, JOURNAL_NAME);
+    await rm(newPath(path), { force: true });
+    if (options.ignores) await keepAside(path, options);
+    const bytes = await readIfThere(path);
+    if (bytes === undefined) {
+      const kept = new KeptState();
+      const file = await writeWhole(path, kept, 1, options);
+      await syncFolder(options.folder);
+      return new Journal(options, { path, kept, file, nextSeq: 1 });
+    }
+    const { kept, nextSeq, goodBytes, tornBytes } = readJournal(bytes, path);
+    try {
+      await chmod(path, OWNER_ONLY);
+      const file = new AppendFile(await openWith(options)(path, "r+"), goodBytes);
+      if (tornBytes > 0) {
+        await file.cut();
+        options.log.warn(
+          { path, bytes: tornBytes },
+          "the last line of the journal was not written to its end, and is cut off; its command was never acknowledged",
+        );
+      }
+      return new Journal(options, { path, kept, file, nextSeq });
+    } catch (error) {
+      throw notWritable(path, error);
+    }
+  }
+
+  private constructor(
+    options: JournalOptions,
+    parts: { path: string; kept: KeptState; file: AppendFile; nextSeq: number },
+  ) {
+    this.#options = options;
+    this.path = parts.path;
+    this.kept = parts.kept;
+    this.#file = parts.file;
+    this.#nextSeq = parts.nextSeq;
+    this.#compactAbove = options.minCompactBytes ?? MIN_COMPACT_BYTES;
+  }
+
+  /** How large the file is. */
+  get bytes(): number {
+    return this.#file.size;
+  }
+
+  /** Settles when it is on the disk. @throws CoreError ERR_JOURNAL: then nothing of it is kept */
+  keepObjects(desired: DesiredChange): Promise<void> {
+    return this.#append({ desired, runtime: NO_RUNTIME_CHANGE });
+  }
+
+  /** Settles when it is on the disk. @throws CoreError ERR_JOURNAL: then nothing of it is kept */
+  keepEntries(runtime: RuntimeChange): Promise<void> {
+    return this.#append({ desired: NO_DESIRED_CHANGE, runtime });
+  }
+
+  /** Waits for what is under way. */
+  async close(): Promise<void> {
+    await this.#turns.over();
+    await this.#file.close();
+  }
+
+  #append(change: KeptChange): Promise<void> {
+    const done = this.#turns.take(async () => {
+      try {
+        await this.#file.append(encodeEntry({ seq: this.#nextSeq, ...change }));
+      } catch (error) {
+        throw notWritable(this.path, error);
+      }
+      this.#nextSeq += 1;
+      this.kept.apply(change);
+    });
+    // Nobody waits for it but the change after this one.
+    void done.then(
+      () => this.#turns.take(() => this.#compact()),
+      () => undefined,
+    );
+    return done;
+  }
+
+  async #compact(): Promise<void> {
+    const { log, minCompactBytes = MIN_COMPACT_BYTES } = this.#options;
+    const before = this.#file.size;
+    if (before <= this.#compactAbove || before <= COMPACT_FACTOR * this.kept.bytes) return;
+    try {
+      const old = this.#file;
+      this.#file = await writeWhole(this.path, this.kept, this.#nextSeq, this.#options);
+      for (const _ of this.kept.parts()) this.#nextSeq += 1;
+      this.#compactAbove = minCompactBytes;
+      await old.close();
+      await syncFolder(dirname(this.path));
+      log.info({ path: this.path, before, bytes: this.#file.size }, "the journal was written anew");
+    } catch (error) {
+      this.#compactAbove = before + minCompactBytes;
+      await rm(newPath(this.path), { force: true }).catch(() => undefined);
+      const why = error instanceof Error ? error.message : String(error);
+      log.warn({ path: this.path }, `the journal could not be written anew, and goes on: ${why}`);
+    }
+  }
+}
+
+/** A file that holds just this; it takes the place of the one before at once, or not at all. */
+async function writeWhole(
+  path: string,
+  kept: KeptState,
+  first: number,
+  options: JournalOptions,
+): Promise<AppendFile> {
+  try {
+    const file = new AppendFile(await openWith(options)(newPath(path), "wx"), 0);
+    try {
+      await file.append(wholeText(kept, first));
+      await rename(newPath(path), path);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  } catch (error) {
+    throw notWritable(path, error);
+  }
+}
+
+function wholeText(kept: KeptState, first: number): string {
+  const lines = [...kept.parts()].map((part, index) =>
+    encodeEntry({ seq: first + index, ...part }),
+  );
+  return [encodeHeader(first), ...lines].join("");
+}
+
+function openWith({ openFile }: JournalOptions): NonNullable<JournalOptions["openFile"]> {
+  return openFile ?? ((path, flags) => open(path, flags, OWNER_ONLY));
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw notWritable(path, error);
+  }
+}
+
+async function keepAside(path: string, { log, nowMs }: JournalOptions): Promise<void> {
+  const time = new Date(nowMs()).toISOString().replaceAll(/[:.]/g, "-");
+  const aside = `${path}.${time}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
+    throw notWritable(path, error);
+  }
+  log.warn({ path: aside }, `--no-load: what commands made is not loaded, and kept in ${aside}`);
+}
+
+function newPath(path: string): string {
+  return `${path}.new`;
+}
+
+function notWritable(path: string, cause: unknown): CoreError {
+  if (cause instanceof CoreError) return cause;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new CoreError(
+    "ERR_JOURNAL",
+    `${path}: the journal can not be written: ${why}; nothing was changed: see to the disk, and try again`,
+    { cause },
+  );
+}

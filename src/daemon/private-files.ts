@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import process from "node:process";
+import { CoreError } from "../core/errors.ts";
+
+const OWNER_ONLY = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+const HASH_DIGITS = 16;
+
+/** What is in a folder is there after a crash; where a system does not offer that, it sees to it itself. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** @throws CoreError ERR_STATE_TOO_LARGE, ERR_STATE_UNREADABLE */
+export async function readTextFile(path: string, maxBytes: number): Promise<string> {
+  try {
+    const { size } = await stat(path);
+    if (size <= maxBytes) return await readFile(path, "utf8");
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CoreError("ERR_STATE_UNREADABLE", `${path} can not be read: ${why}`, { cause });
+  }
+  throw new CoreError("ERR_STATE_TOO_LARGE", `${path} has more than ${maxBytes} bytes`);
+}
+
+/** Whole or not at all; the file before it stays as `PATH.bak`. @throws CoreError ERR_STATE_UNREADABLE */
+export async function replaceTextFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  const backup = `${path}.bak`;
+  try {
+    await writeSynced(fresh, text);
+    await rm(backup, { force: true });
+    // The name is never without a file: a second name for the old one first.
+    await link(path, backup).catch(ignoreMissing);
+    await rename(fresh, path);
+    await syncFolder(dirname(path));
+  } catch (cause) {
+    await rm(fresh, { force: true }).catch(() => undefined);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CoreError("ERR_STATE_UNREADABLE", `${path} can not be written: ${why}`, { cause });
+  }
+}
+
+/**
+ * Keeps a text for this user alone. Another text is another file: one that is in use is never changed.
+ * @returns its path
+ */
+export async function keepPrivateFile(folder: string, name: string, text: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  const plain = basename(name).replaceAll(/[^\w.-]/g, "_");
+  const ending = extname(plain);
+  const stem = basename(plain, ending);
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
+  const path = join(folder, `${stem}-${hash}${ending}`);
+  const fresh = `${path}.new`;
+  await writeSynced(fresh, text);
+  await rename(fresh, path);
+  await syncFolder(folder);
+  return path;
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  await rm(path, { force: true });
+  const file = await open(path, "wx", OWNER_ONLY);
+  try {
+    await file.writeFile(text, "utf8");
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+}
