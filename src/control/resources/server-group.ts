@@ -1,0 +1,76 @@
+import type { ObjectOf } from "../../core/model/object.ts";
+import { parseKind } from "../../core/model/parse.ts";
+import { actionsOf } from "./actions.ts";
+import { groupAnnotations } from "./annotations.ts";
+import {
+  ATTACHED_ACTIONS,
+  ATTACHED_PLANS,
+  attachedNames,
+  attachedRecords,
+} from "./attached-group.ts";
+import type { ChangeAction, DesiredResource, Planner } from "./desired-resource.ts";
+import { GROUP_FIELDS } from "./group-fields.ts";
+import { namesOf, type ObjectResource, planners, recordsOf } from "./object-resource.ts";
+import { ourEndpoints } from "./upstream.ts";
+
+export const SERVER_GROUPS: ObjectResource<"Group"> = {
+  type: "server-group",
+  kind: "Group",
+  // What is typed by its own parameter wins over what an annotation says.
+  fields: [groupAnnotations(GROUP_FIELDS), ...GROUP_FIELDS],
+  standard: (place): ObjectOf<"Group"> => parseKind("Group", { ...place, healthCheck: {} }),
+  isOne: () => true,
+  inner: ({ namespace, name }, view) => ourEndpoints(`${namespace}/${name}`, view),
+};
+
+const PLANS = planners(SERVER_GROUPS);
+
+/** By itself, or as what an upstream sends to. */
+function here(action: ChangeAction): Planner {
+  const attached = ATTACHED_PLANS[action];
+  const own = PLANS[action];
+  return (call) => (call.within.length > 0 ? attached(call) : own(call));
+}
+
+export const SERVER_GROUP: DesiredResource = {
+  spec: {
+    name: "server-group",
+    shorts: ["sg"],
+    summary: "Servers that are balanced and checked in one way",
+    section: "module",
+    isSystem: false,
+    scopes: [
+      {
+        within: [[]],
+        actions: actionsOf(SERVER_GROUPS.fields, {
+          one: "a server group",
+          many: "server groups",
+          place: "",
+          example: "server-group g0",
+          add: [
+            "add server-group g0",
+            "add server-group g0 timeout 500 period 1000 up 2 down 3 method wrr",
+            "add server-group g1 protocol http check-path /healthz check-status 2xx,3xx",
+            'add server-group g2 annotations {"vproxy/hint-host":"a.example"}',
+          ],
+          update: [
+            "update server-group g0 method wlc",
+            "update server-group g0 period 2000 down 5",
+          ],
+          remove: " with its servers; refused while an upstream or a service sends to it",
+        }),
+      },
+      { within: [["upstream"], ["service"]], actions: ATTACHED_ACTIONS },
+    ],
+  },
+  plans: {
+    add: here("add"),
+    update: here("update"),
+    remove: here("remove"),
+    "force-remove": here("force-remove"),
+  },
+  names: (call) =>
+    call.within.length === 0 ? namesOf(SERVER_GROUPS, call.view) : attachedNames(call),
+  records: (call) =>
+    call.within.length === 0 ? recordsOf(SERVER_GROUPS, call) : attachedRecords(call),
+};

@@ -1,0 +1,28 @@
+import type { DesiredResource } from "./desired-resource.ts";
+import { TCP_FIELDS } from "./listener-fields.ts";
+import { listenerObjects, listenerResource } from "./listeners.ts";
+import type { ObjectResource } from "./object-resource.ts";
+
+export const TCP_LBS: ObjectResource<"Listener"> = listenerObjects({
+  type: "tcp-lb",
+  mode: "tcp",
+  fields: TCP_FIELDS,
+});
+
+export const TCP_LB: DesiredResource = listenerResource(TCP_LBS, {
+  shorts: ["tl"],
+  summary: "A load balancer for TCP connections, or for HTTP requests, with or without TLS",
+  one: "a TCP load balancer",
+  many: "TCP load balancers",
+  example: "tcp-lb lb0",
+  add: [
+    "add tcp-lb lb0 address 0.0.0.0:80 upstream u0 protocol http",
+    "add tcp-lb lb1 address [::]:443 upstream u0 protocol h2 cert-key c0,c1 security-group secg0",
+    "add tcp-lb lb2 address unix:/run/lb2.sock upstream u0 timeout 60000",
+  ],
+  update: [
+    "update tcp-lb lb0 upstream u1",
+    "update tcp-lb lb0 cert-key c1",
+    "update tcp-lb lb0 event-loop-group elg0 in-buffer-size 32768",
+  ],
+});
