@@ -30,7 +30,7 @@ export interface DnsCacheEntry {
   readonly holder: string;
   readonly name: string;
   readonly addresses: readonly string[];
-  readonly expiresInMs: number | undefined;
+  readonly expiresInMs: number;
 }
 
 /** Holds the names of servers. No Listener has such a key. */

@@ -23,6 +23,7 @@ export const RESOURCE_NAMES = [
   "bytes-out",
   "accepted-conn-count",
   "dns-cache",
+  "resolver",
   // Of the instance itself.
   "resp-controller",
   "http-controller",
