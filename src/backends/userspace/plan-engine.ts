@@ -6,6 +6,7 @@ import {
   type EngineConfig,
   type ListenerConfig,
 } from "../../proxy/engine-config.ts";
+import type { UnservedListener } from "../backend.ts";
 import { type ListenerFiles, NO_FILES } from "./files/listener-files.ts";
 import { type NodeFacts, routeNodeOf } from "./node-facts.ts";
 import { NotHonoured } from "./not-honoured.ts";
@@ -21,6 +22,8 @@ export interface EnginePlan {
   readonly redirect: RedirectElements;
   /** In words, a line for each reason. */
   readonly notHonoured: readonly string[];
+  /** The listeners among it that are not there at all. */
+  readonly unserved: readonly UnservedListener[];
 }
 
 /** What the engine shall do so that the state is true on this machine, and what it can not do of it. */
@@ -49,7 +52,12 @@ export function planEngine(
     certificates: certificatesOf(listeners, files),
   };
   const elements = redirect?.elements ?? NO_ELEMENTS;
-  return { config, redirect: elements, notHonoured: notHonoured.lines() };
+  return {
+    config,
+    redirect: elements,
+    notHonoured: notHonoured.lines(),
+    unserved: notHonoured.unserved,
+  };
 }
 
 /** Those that a listener uses. */

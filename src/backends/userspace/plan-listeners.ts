@@ -34,11 +34,11 @@ export function planListeners(
     const plan = planFiles(listener, files, facts);
     const { tls, ...tlsPlan } = planTls(listener, files.tls, facts);
     const obstacle = obstacleOf(listener, facts) ?? plan.obstacle ?? tlsPlan.obstacle;
-    const subject = `Listener ${keyOf(listener)}`;
     if (obstacle !== undefined) {
-      notHonoured.add(obstacle, subject);
+      notHonoured.addListener(obstacle, keyOf(listener));
       continue;
     }
+    const subject = `Listener ${keyOf(listener)}`;
     for (const note of [...plan.notes, ...tlsPlan.notes]) notHonoured.add(note, subject);
     const item = services.get(listener.service);
     const upstream = upstreamOf(listener, item, upstreams);

@@ -107,7 +107,11 @@ test("a sync hands the plan to the engine and is rejected where the engine rejec
   failure = new Error("in use");
   await expect(backend.sink.send(SYNC)).rejects.toThrow("in use");
   expect(applied).toEqual([EMPTY_ENGINE_CONFIG, EMPTY_ENGINE_CONFIG]);
-  expect(backend.status()).toEqual({ summary: "0 listeners, 0 servers", notHonoured: [] });
+  expect(backend.status()).toEqual({
+    summary: "0 listeners, 0 servers",
+    notHonoured: [],
+    unserved: [],
+  });
 });
 
 test("says what it serves from now on, and what it can not, once", async () => {

@@ -38,6 +38,7 @@ const NOTHING_YET: EnginePlan = {
   config: EMPTY_ENGINE_CONFIG,
   redirect: NO_ELEMENTS,
   notHonoured: [],
+  unserved: [],
 };
 
 /** @throws CoreError ERR_CONFIG_INVALID, or what the engine says where it can not start */
@@ -150,10 +151,13 @@ function shorten(addresses: readonly string[]): string {
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
-function statusOf({ config, notHonoured }: EnginePlan, unmet: readonly string[]): BackendStatus {
+function statusOf(
+  { config, notHonoured, unserved }: EnginePlan,
+  unmet: readonly string[],
+): BackendStatus {
   const servers = config.groups.reduce((sum, group) => sum + group.servers.length, 0);
   const summary = `${config.listeners.length} listeners, ${servers} servers`;
-  return { summary, notHonoured: [...notHonoured, ...unmet] };
+  return { summary, notHonoured: [...notHonoured, ...unmet], unserved };
 }
 
 /** Undefined where it is not asked for. @throws CoreError ERR_NOT_POSSIBLE_HERE */

@@ -77,5 +77,7 @@ test("a wildcard gives way to an address that it covers, and takes its place aga
 test("what is still in the way is told", async () => {
   const fleet = createFleet();
   const wanted = [listener("0.0.0.0"), listener("192.0.2.1")];
-  expect(await new ListenerSockets().follow(wanted, fleet)).toEqual(["listener front: in use"]);
+  expect(await new ListenerSockets().follow(wanted, fleet)).toEqual([
+    { listener: "front", message: "listener front: in use" },
+  ]);
 });

@@ -10,6 +10,13 @@ export interface PlacedListener {
   readonly route: Pick<LoopRoute, "accept" | "work">;
 }
 
+/** Why a listener does not listen. */
+export interface ListenerProblem {
+  readonly listener: string;
+  /** With the listener. */
+  readonly message: string;
+}
+
 interface Wanted {
   readonly key: string;
   readonly socket: SocketWish;
@@ -22,13 +29,13 @@ export class ListenerSockets {
 
   /**
    * Opens what is missing, moves what shall be on other loops, then closes what is wanted no more.
-   * What could not be opened, in words.
+   * What could not be opened.
    */
   async follow(
     listeners: readonly PlacedListener[],
     fleet: Pick<Fleet, "listen">,
-  ): Promise<readonly string[]> {
-    const problems: string[] = [];
+  ): Promise<readonly ListenerProblem[]> {
+    const problems: ListenerProblem[] = [];
     const wanted = wantedSockets(listeners, problems);
     const missing: Wanted[] = [];
     for (const one of wanted.values()) {
@@ -76,7 +83,7 @@ export class ListenerSockets {
   async #ensure(
     { key, socket, group }: Wanted,
     fleet: Pick<Fleet, "listen">,
-  ): Promise<string | undefined> {
+  ): Promise<ListenerProblem | undefined> {
     const open = this.#open.get(socket.id);
     if (open !== undefined) {
       await open.moveTo(group);
@@ -86,7 +93,8 @@ export class ListenerSockets {
       this.#open.set(socket.id, await fleet.listen(socket, group));
       return undefined;
     } catch (error) {
-      return `listener ${key}: ${error instanceof Error ? error.message : String(error)}`;
+      const why = error instanceof Error ? error.message : String(error);
+      return { listener: key, message: `listener ${key}: ${why}` };
     }
   }
 }
@@ -94,7 +102,7 @@ export class ListenerSockets {
 /** Of two that want the same, the first has it. */
 function wantedSockets(
   listeners: readonly PlacedListener[],
-  problems: string[],
+  problems: ListenerProblem[],
 ): ReadonlyMap<string, Wanted> {
   const wanted = new Map<string, Wanted>();
   for (const { listener, route } of listeners) {
@@ -103,7 +111,10 @@ function wantedSockets(
       const other = wanted.get(id);
       const group = transport === "stream" ? route.accept : route.work;
       if (other === undefined) wanted.set(id, { key, socket: { id, transport, address }, group });
-      else problems.push(`listener ${key}: ${id} is taken by listener ${other.key}`);
+      else {
+        const message = `listener ${key}: ${id} is taken by listener ${other.key}`;
+        problems.push({ listener: key, message });
+      }
     }
   }
   return wanted;

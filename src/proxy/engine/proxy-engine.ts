@@ -1,7 +1,7 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { EngineChannels } from "../engine-channels.ts";
-import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../engine-config.ts";
+import { EMPTY_ENGINE_CONFIG, type EngineConfig, type ListenerConfig } from "../engine-config.ts";
 import type { EngineNames } from "../engine-names.ts";
 import type { EngineStats } from "../engine-stats.ts";
 import type { Change, EngineReport } from "../loop/engine-messages.ts";
@@ -13,7 +13,7 @@ import type { Fleet, FleetEvents } from "./fleet.ts";
 import { FleetChannels } from "./fleet-channels.ts";
 import { HealthBoard, type MemberHealth, type OnHealth, UNCHECKED } from "./health-board.ts";
 import { KnownNames } from "./known-names.ts";
-import { ListenerSockets } from "./listener-sockets.ts";
+import { type ListenerProblem, ListenerSockets } from "./listener-sockets.ts";
 import { type FailedChange, LoopChanges } from "./loop-changes.ts";
 import { type EngineLoops, LoopControl } from "./loop-control.ts";
 import { LoopRoutes } from "./loop-routes.ts";
@@ -96,7 +96,7 @@ export class ProxyEngine implements FleetEvents {
   apply(config: EngineConfig): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#isReleased) return;
-      const refused = config.listeners.map(problemOf).filter((one) => one !== undefined);
+      const refused = config.listeners.flatMap(refusalOf);
       const listeners = config.listeners.filter((one) => problemOf(one) === undefined);
       await this.#names.follow(config.groups.flatMap(({ servers }) => servers.map(hostOf)));
       if (this.#isFirst && this.#options.checksFirst) await this.#check(config);
@@ -104,7 +104,7 @@ export class ProxyEngine implements FleetEvents {
       this.#config = { ...config, listeners };
       const problems = [...refused, ...(await this.#update())];
       this.#fleet?.closeUnclaimed();
-      if (problems.length > 0) throw new CoreError("ERR_LISTEN", problems.join("\n"));
+      if (problems.length > 0) throw notListening(problems);
     });
   }
 
@@ -236,7 +236,7 @@ export class ProxyEngine implements FleetEvents {
   }
 
   /** Brings the loops and the sockets to what the configuration says now. */
-  async #update(): Promise<readonly string[]> {
+  async #update(): Promise<readonly ListenerProblem[]> {
     const fleet = this.#running;
     const routes = new LoopRoutes(fleet.groups());
     this.#checking.follow(fleet);
@@ -257,7 +257,7 @@ export class ProxyEngine implements FleetEvents {
     this.#forget(removals);
     this.#state = withoutListeners(next, lost);
     this.#rows.keepOnly(ownersOf(next));
-    return [...new Set([...failed.map(({ message }) => message), ...problems])];
+    return [...failed.map(problemOfChange), ...problems];
   }
 
   #forget(removals: readonly Change[]): void {
@@ -295,6 +295,28 @@ export class ProxyEngine implements FleetEvents {
     this.#work = done.catch(() => undefined);
     return done;
   }
+}
+
+function refusalOf(config: ListenerConfig): readonly ListenerProblem[] {
+  const message = problemOf(config);
+  return message === undefined ? [] : [{ listener: config.key, message }];
+}
+
+/** Only a listener has a name that others know it by. */
+function problemOfChange({ change, message }: FailedChange): ListenerProblem {
+  return { listener: change.kind === "listener" ? change.config.key : "", message };
+}
+
+/** All of them, each once: several loops may say the same. */
+function notListening(problems: readonly ListenerProblem[]): CoreError {
+  const byMessage = new Map(problems.map((problem) => [problem.message, problem]));
+  const each = [...byMessage.values()].map(({ listener, message }) => ({
+    path: ["listeners", listener],
+    fault: "malformed" as const,
+    value: message,
+    expected: "an address that can be listened on",
+  }));
+  return new CoreError("ERR_LISTEN", [...byMessage.keys()].join("\n"), { problems: each });
 }
 
 /** The listeners among the changes that failed. */
