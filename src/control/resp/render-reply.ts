@@ -1,5 +1,5 @@
 import { CoreError } from "../../core/errors.ts";
-import type { RespReply, RespVersion } from "../../wire/resp/encode-reply.ts";
+import type { RespReply, RespVersion, TextReply } from "../../wire/resp/encode-reply.ts";
 import { formatRecord, isList } from "../format-cell.ts";
 import type { Cell, Result, ResultRecord } from "../result.ts";
 
@@ -36,16 +36,16 @@ export function refusal(code: string, message: string): RespReply {
   return { kind: "error", word: "ERR", message: `${code} ${message}` };
 }
 
-export function bulk(text: string): RespReply {
+export function bulk(text: string): TextReply {
   return { kind: "bulk", text };
 }
 
-function mapOf(record: ResultRecord): RespReply {
+function mapOf(record: ResultRecord): TextReply {
   const entries = Object.entries(record).map(([key, cell]) => [key, cellOf(cell)] as const);
   return { kind: "map", entries };
 }
 
-function cellOf(cell: Cell): RespReply {
+function cellOf(cell: Cell): TextReply {
   switch (typeof cell) {
     case "string":
       return bulk(cell);

@@ -25,6 +25,8 @@ test("nothing is answered before the password, in whichever form it is asked", a
     client.send(arrayOf(...words));
     expect(await client.line()).toMatch(/^-NOAUTH /);
   }
+  client.send(Buffer.from("*2\r\n$4\r\nECHO\r\n$1\r\n\xff\r\n", "latin1"));
+  expect(await client.line()).toMatch(/^-NOAUTH /);
   // Two words of which the second is the password are no AUTH.
   expect(await client.ask(`list "${SECRET}"`)).toMatch(/^-NOAUTH /);
   expect(control.given).toEqual([]);

@@ -10,7 +10,7 @@ import { parseWords } from "../grammar/parse-command.ts";
 import { tokenize } from "../grammar/tokenize.ts";
 import { refusal, renderError, renderReply } from "./render-reply.ts";
 import type { RespControllerLimits } from "./resp-limits.ts";
-import { answerSessionCommand, type RespSession } from "./session-commands.ts";
+import { answerBytes, answerSessionCommand, type RespSession } from "./session-commands.ts";
 
 export interface RespConnectionOptions {
   readonly socket: Socket;
@@ -105,13 +105,14 @@ export class RespConnection {
 
   /** Undefined where there is none. */
   async #answer(event: RespEvent): Promise<RespReply | undefined> {
+    const { session } = this.#options;
     switch (event.kind) {
       case "words":
         return this.#answerWords(event.words);
       case "line":
         return this.#answerLine(event.line);
       case "not-text":
-        return refusal("ERR_USAGE", "a word is not UTF-8; expected text");
+        return answerBytes(event.words, session);
       case "failed":
         return { kind: "error", word: "ERR", message: `Protocol error: ${event.reason}` };
       case "http":

@@ -1,4 +1,4 @@
-import type { RespReply, RespVersion } from "../../wire/resp/encode-reply.ts";
+import type { RespReply, RespVersion, TextReply } from "../../wire/resp/encode-reply.ts";
 import type { AuthOutcome } from "./auth-gate.ts";
 import { bulk, OK, refusal } from "./render-reply.ts";
 
@@ -22,7 +22,7 @@ type Handler = (args: readonly string[], session: RespSession) => RespReply | Pr
 /** The only user that there is. */
 const USER = "default";
 const MAX_NAME_LENGTH = 64;
-const EMPTY: RespReply = { kind: "array", items: [] };
+const EMPTY: TextReply = { kind: "array", items: [] };
 const PONG: RespReply = { kind: "simple", text: "PONG" };
 const NO_AUTH: RespReply = {
   kind: "error",
@@ -61,6 +61,23 @@ export async function answerSessionCommand(
   if (open !== undefined) return open(args, session);
   if (!session.isTrusted) return NO_AUTH;
   return HANDLERS.get(word)?.(args, session);
+}
+
+/**
+ * The answer to what is not all text. `redis-cli --pipe` has random bytes said to it at the end, to know
+ * that all before them was answered.
+ */
+export function answerBytes(words: readonly Buffer[], { isTrusted }: RespSession): RespReply {
+  const [word, bytes] = words;
+  if (!isTrusted) return NO_AUTH;
+  if (
+    word !== undefined &&
+    bytes !== undefined &&
+    /^(?:echo|ping)$/i.test(word.toString("latin1"))
+  ) {
+    return { kind: "bytes", bytes };
+  }
+  return refusal("ERR_USAGE", "a word is not UTF-8; expected text");
 }
 
 async function auth(args: readonly string[], session: RespSession): Promise<RespReply> {

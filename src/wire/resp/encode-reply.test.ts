@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { encodeReply, type RespReply } from "./encode-reply.ts";
+import { encodeReply, type RespReply, type TextReply } from "./encode-reply.ts";
 
-const bulk = (text: string): RespReply => ({ kind: "bulk", text });
+const bulk = (text: string): TextReply => ({ kind: "bulk", text });
 
 test.each<[RespReply, string, string]>([
   [{ kind: "simple", text: "OK" }, "+OK\r\n", "+OK\r\n"],
@@ -46,4 +46,9 @@ test("errors are one line, whatever they say", () => {
     "-ERR ports[0]: missing;; expected a port; name: missing \r\n",
   );
   expect(encodeReply({ kind: "simple", text: "a\nb" }, 3).toString()).toBe("+a; b\r\n");
+});
+
+test("bytes that are no text go out as they are", () => {
+  const bytes = Buffer.from([0xff, 0x0d, 0x0a, 0x00]);
+  expect(encodeReply({ kind: "bytes", bytes }, 2).toString("hex")).toBe("24340d0aff0d0a000d0a");
 });

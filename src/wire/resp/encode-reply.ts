@@ -1,5 +1,10 @@
 /** What a server answers. Where RESP2 lacks a type, it is told by the nearest that it has. */
 export type RespReply =
+  | TextReply
+  /** A bulk string that need not be text; not within others. */
+  | { readonly kind: "bytes"; readonly bytes: Buffer };
+
+export type TextReply =
   /** A short word such as `OK`. */
   | { readonly kind: "simple"; readonly text: string }
   /** `word`: what programs look at, `ERR` or `NOAUTH`. */
@@ -9,9 +14,9 @@ export type RespReply =
   /** RESP2: 1 and 0. */
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "bulk"; readonly text: string }
-  | { readonly kind: "array"; readonly items: readonly RespReply[] }
+  | { readonly kind: "array"; readonly items: readonly TextReply[] }
   /** RESP2: an array of keys and values in turn. */
-  | { readonly kind: "map"; readonly entries: readonly (readonly [string, RespReply])[] };
+  | { readonly kind: "map"; readonly entries: readonly (readonly [string, TextReply])[] };
 
 export type RespVersion = 2 | 3;
 
@@ -19,12 +24,17 @@ const END = "\r\n";
 
 /** The bytes of a reply. */
 export function encodeReply(reply: RespReply, version: RespVersion): Buffer {
+  if (reply.kind === "bytes") return encodeBytes(reply.bytes);
   const parts: string[] = [];
   write(reply, version, parts);
   return Buffer.from(parts.join(""), "utf8");
 }
 
-function write(reply: RespReply, version: RespVersion, parts: string[]): void {
+function encodeBytes(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`$${bytes.length}${END}`), bytes, Buffer.from(END)]);
+}
+
+function write(reply: TextReply, version: RespVersion, parts: string[]): void {
   switch (reply.kind) {
     case "simple":
       parts.push("+", oneLine(reply.text), END);

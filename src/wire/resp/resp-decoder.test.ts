@@ -35,10 +35,12 @@ function wordOf(event: RespEvent): string {
       return `words ${JSON.stringify(event.words)}`;
     case "line":
       return `line ${event.line}`;
+    case "not-text":
+      return `not-text ${event.words.map((word) => word.toString("hex")).join(" ")}`;
     case "failed":
       return `failed ${event.reason}`;
-    default:
-      return event.kind;
+    case "http":
+      return "http";
   }
 }
 
@@ -75,7 +77,7 @@ test("what is no text is told, and the next command is read", () => {
     Buffer.from([0xc3, 0x28]),
     Buffer.from("\nPING\n"),
   ]);
-  expect(eventsOf(bytes)).toEqual(["not-text", "not-text", "line PING"]);
+  expect(eventsOf(bytes)).toEqual(["not-text 61 ff", "not-text 78c328", "line PING"]);
 });
 
 test.each([

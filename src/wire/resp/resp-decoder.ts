@@ -8,8 +8,8 @@ export type RespEvent =
   | { readonly kind: "words"; readonly words: readonly string[] }
   /** An inline command, as it was typed; never blank. */
   | { readonly kind: "line"; readonly line: string }
-  /** Well framed, but no text: answered with an error, and the connection goes on. */
-  | { readonly kind: "not-text" }
+  /** Well framed, but not all of it is text: no command, and the connection goes on. */
+  | { readonly kind: "not-text"; readonly words: readonly Buffer[] }
   /** It speaks HTTP: a browser was led here. Close without an answer. */
   | { readonly kind: "http" }
   /** Nothing after it can be understood: answer with the reason and close. */
@@ -48,12 +48,11 @@ export class RespDecoder {
   #searched = 0;
   /** Bytes of the present command that are read. */
   #messageBytes = 0;
-  #words: string[] = [];
+  #words: Buffer[] = [];
   /** Words that the present array still lacks. */
   #missing = 0;
   /** Length of the word whose header is read. */
   #wordBytes: number | undefined;
-  #isText = true;
 
   constructor(limits: RespLimits = DEFAULT_RESP_LIMITS) {
     this.#limits = limits;
@@ -119,7 +118,7 @@ export class RespDecoder {
     if (kind === "binary") return this.#failFirstByte(bytes[at], events);
     if (end - at > this.#limits.maxMessageBytes) return this.#failSize(events);
     const text = bytes.subarray(at, textEnd);
-    if (!isUtf8(text)) events.push({ kind: "not-text" });
+    if (!isUtf8(text)) events.push({ kind: "not-text", words: [Buffer.from(text)] });
     else {
       const line = text.toString("utf8").trim();
       // Some clients send the end of a line before they begin; it asks for nothing.
@@ -142,7 +141,6 @@ export class RespDecoder {
       return this.#fail(events, `an array of ${count} words; expected at most ${maxElements}`);
     }
     this.#words = [];
-    this.#isText = true;
     this.#missing = Math.max(count, 0);
     if (this.#missing === 0) events.push({ kind: "words", words: [] });
     return end;
@@ -179,13 +177,12 @@ export class RespDecoder {
     if (bytes[textEnd] !== CR || bytes[textEnd + 1] !== LF) {
       return this.#fail(events, `a bulk string is not over after its ${length} bytes`);
     }
-    const text = bytes.subarray(at, textEnd);
-    if (!isUtf8(text)) this.#isText = false;
-    this.#words.push(text.toString("utf8"));
+    // A copy: the chunk is the caller's.
+    this.#words.push(Buffer.from(bytes.subarray(at, textEnd)));
     this.#wordBytes = undefined;
     this.#missing -= 1;
     if (this.#missing === 0) {
-      events.push(this.#isText ? { kind: "words", words: this.#words } : { kind: "not-text" });
+      events.push(eventOf(this.#words));
       this.#words = [];
     }
     return end;
@@ -240,4 +237,9 @@ export class RespDecoder {
     else if (at > 0) this.#pending.copyWithin(0, at, bytes.length);
     this.#pendingLength = length;
   }
+}
+
+function eventOf(words: readonly Buffer[]): RespEvent {
+  if (!words.every((word) => isUtf8(word))) return { kind: "not-text", words };
+  return { kind: "words", words: words.map((word) => word.toString("utf8")) };
 }
