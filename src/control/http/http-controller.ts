@@ -131,9 +131,10 @@ function countSockets(server: Server, log: Log, limits: HttpLimits): ReadonlySet
   return sockets;
 }
 
-function hostsOf({ address, hosts = [] }: HttpControllerOptions): ReadonlySet<string> {
-  const own = address.kind === "tcp" ? [address.host] : [];
-  return new Set([...own, ...hosts].map((name) => name.toLowerCase()));
+/** No page can reach a unix socket, whatever it is called by. */
+function hostsOf({ address, hosts = [] }: HttpControllerOptions): ReadonlySet<string> | undefined {
+  if (address.kind === "unix") return undefined;
+  return new Set([address.host, ...hosts].map((name) => name.toLowerCase()));
 }
 
 function refuseOpenAddress(address: ListenAddress): void {

@@ -21,8 +21,8 @@ export interface RequestHandlerOptions {
   readonly control: Control;
   readonly tags: EntityTags;
   readonly token: BearerToken | undefined;
-  /** Names that a `Host` header may have, beside addresses and `localhost`. */
-  readonly hosts: ReadonlySet<string>;
+  /** Names that a `Host` header may have, beside addresses and `localhost`; undefined: any. */
+  readonly hosts: ReadonlySet<string> | undefined;
   readonly maySystem: boolean;
   readonly limits: HttpLimits;
   readonly log: Log;
@@ -123,7 +123,8 @@ export class RequestHandler {
     // Those who watch a service call it by whatever name they have for it.
     if (isOpen && url === "/healthz") return;
     const { host, origin } = headers;
-    if (!isOurHost(host, this.#options.hosts)) {
+    const { hosts } = this.#options;
+    if (hosts !== undefined && !isOurHost(host, hosts)) {
       const message = `host: ${JSON.stringify(host)} is not a name of this controller; call it by its address, or name it in --http-hosts`;
       throw new HttpRefusal(STATUS.forbidden, "ERR_REFUSED", message);
     }
