@@ -1,0 +1,7 @@
+/**
+ * `portolan` as a child of the demo: it does not outlive it, however that ends. It is in a process group of
+ * its own, so that a Ctrl-C of the terminal reaches it once, from the demo.
+ */
+process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+
+await import(new URL("../../dist/cli/main.js", import.meta.url).href);

@@ -1,0 +1,80 @@
+import { STANDARD_PORTS } from "./options.mjs";
+
+/** @typedef {import("./options.mjs").DemoPorts} DemoPorts */
+
+/**
+ * All ports of the demo, with what listens there.
+ * @param {DemoPorts} ports
+ * @returns {readonly import("./taken-ports.mjs").WantedPort[]}
+ */
+export function wantedPorts(ports) {
+  const one = (
+    /** @type {number} */ port,
+    /** @type {string} */ use,
+    /** @type {string} */ option,
+  ) => ({
+    port,
+    use,
+    option: `npm start -- ${option}`,
+  });
+  return [
+    one(ports.port, "the load balancer", `--port ${ports.port + 1}`),
+    one(ports.socks5Port, "the SOCKS5 server", `--socks5-port ${ports.socks5Port + 1}`),
+    ...ports.serverPorts.map((port, index) =>
+      one(
+        port,
+        `demo server ${index + 1}`,
+        `--server-ports ${ports.serverPorts.map((p) => p + 100)}`,
+      ),
+    ),
+    one(ports.respPort, "redis-cli", `--resp-port ${ports.respPort + 1}`),
+    one(ports.httpPort, "the HTTP API", `--http-port ${ports.httpPort + 1}`),
+    one(ports.metricsPort, "metrics", `--metrics-port ${ports.metricsPort + 1}`),
+    one(ports.healthPort, "health", `--health-port ${ports.healthPort + 1}`),
+  ];
+}
+
+/**
+ * The quick start with other ports; undefined where it can be used as it is.
+ * @param {string} text
+ * @param {DemoPorts} ports
+ */
+export function withPorts(text, ports) {
+  const before = [STANDARD_PORTS.port, STANDARD_PORTS.socks5Port, ...STANDARD_PORTS.serverPorts];
+  const after = [ports.port, ports.socks5Port, ...ports.serverPorts];
+  if (before.every((port, index) => port === after[index])) return undefined;
+  // In one pass: what is put in is not to be found again.
+  return text.replace(/127\.0\.0\.1:(\d+)/g, (whole, port) => {
+    const index = before.indexOf(Number(port));
+    return index < 0 ? whole : `127.0.0.1:${after[index]}`;
+  });
+}
+
+/**
+ * What is printed once everything runs.
+ * @param {{ ports: DemoPorts, file: string, state: string, hasRedisCli: boolean }} demo
+ */
+export function readyText({ ports, file, state, hasRedisCli }) {
+  const redis = `redis-cli -p ${ports.respPort} list-detail server in server-group web`;
+  const command = hasRedisCli
+    ? redis
+    : `${redis}\n      (without redis-cli: npx portolan console --state ${state})`;
+  return `
+Portolan is running. It listens on this machine only:
+
+  127.0.0.1:${ports.port}   load balancer for HTTP, in front of ${ports.serverPorts.join(", ")}
+  127.0.0.1:${ports.socks5Port}   SOCKS5 server
+  127.0.0.1:${ports.respPort}  commands, for redis-cli
+  127.0.0.1:${ports.httpPort}  commands, over HTTP
+
+Try, in another terminal:
+
+  1.  curl http://127.0.0.1:${ports.port}/hello
+  2.  ${command}
+  3.  http://127.0.0.1:${ports.httpPort}/   (the API, and what runs, in a browser)
+
+It follows ${file}: change that, and what changed is done.
+It keeps its state in ${state}
+Ctrl-C ends it.
+`;
+}
