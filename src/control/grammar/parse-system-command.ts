@@ -16,13 +16,13 @@ interface SystemSyntax {
 
 /** The commands about the instance itself; `list config` begins like a command about resources. */
 export const SYSTEM_SYNTAX: readonly SystemSyntax[] = [
-  { verb: "help", argument: undefined, help: "says what can be typed" },
-  { verb: "version", argument: undefined, help: "says which version this is" },
-  { verb: "list config", argument: undefined, help: "prints the commands that give this state" },
-  { verb: "save", argument: "FILE", help: "writes these commands into a file, all or nothing" },
-  { verb: "load", argument: "FILE", help: "runs the commands of a file, all or nothing" },
-  { verb: "lookup", argument: "NAME", help: "gives the addresses of a host name" },
-  { verb: "shutdown", argument: undefined, help: "ends the instance" },
+  { verb: "help", argument: undefined, help: "Says what can be typed" },
+  { verb: "version", argument: undefined, help: "Says which version this is" },
+  { verb: "list config", argument: undefined, help: "Prints the commands that give this state" },
+  { verb: "save", argument: "FILE", help: "Writes these commands into a file, all or nothing" },
+  { verb: "load", argument: "FILE", help: "Runs the commands of a file, all or nothing" },
+  { verb: "lookup", argument: "NAME", help: "Gives the addresses of a host name" },
+  { verb: "shutdown", argument: undefined, help: "Ends the instance" },
 ];
 
 /** Reads a system command from its first word on; undefined where it is none. */
