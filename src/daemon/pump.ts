@@ -11,8 +11,10 @@ import { type Op, SYNC } from "../core/view/ops.ts";
 export interface OpStream {
   /** The next change where one is there already. */
   poll(): readonly Op[] | undefined;
-  /** Waits for it; rejects with ERR_ABORTED. */
-  next(signal: AbortSignal): Promise<readonly Op[]>;
+  /** Waits for it; rejects with ERR_ABORTED. Tells each revision that brings nothing new. */
+  next(signal: AbortSignal, onNothingNew: (revision: number) => void): Promise<readonly Op[]>;
+  /** What the changes given so far bring the node up to; missing where the stream does not say. */
+  readonly revision?: number;
   close(): void;
 }
 
@@ -26,8 +28,12 @@ export interface PumpOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly backoff?: BackoffOptions;
-  readonly onApplied?: () => void;
-  readonly onFailed?: (error: unknown) => void;
+  /** All up to that revision is so, where the stream says revisions. */
+  readonly onApplied?: (revision: number) => void;
+  /** What brings the node up to that revision could not be applied as a whole. */
+  readonly onFailed?: (error: unknown, revision: number) => void;
+  /** Settles when somebody can not wait for the end of a back-off; rejects where the signal ends it. */
+  readonly hurried?: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -51,6 +57,8 @@ class Driver {
   readonly #signal: AbortSignal;
   #stream: { readonly request: WatchRequest; readonly ops: OpStream } | undefined;
   #failures = 0;
+  /** Of what was taken from the stream last. */
+  #revision = 0;
 
   constructor(options: PumpOptions, signal: AbortSignal) {
     this.#options = options;
@@ -86,11 +94,14 @@ class Driver {
     const before = this.#stream?.ops;
     const stream = await this.#streamFor(request);
     const isRepeated = this.#failures > 0 && stream === before;
-    const ops = isRepeated ? (stream.poll() ?? [SYNC]) : await stream.next(this.#signal);
+    const ops = isRepeated
+      ? (stream.poll() ?? [SYNC])
+      : await stream.next(this.#signal, (revision) => onApplied?.(revision));
+    this.#revision = stream.revision ?? 0;
     report.busy();
     await this.#send(ops);
     report.ok("in sync");
-    onApplied?.();
+    onApplied?.(this.#revision);
   }
 
   async #streamFor(request: WatchRequest): Promise<OpStream> {
@@ -115,7 +126,7 @@ class Driver {
   }
 
   async #failed(error: unknown): Promise<void> {
-    const { name, log, report, sleep, random, onFailed } = this.#options;
+    const { name, log, report, random, onFailed } = this.#options;
     if (error instanceof CoreError && error.code === "ERR_SINK_BROKEN") this.close();
     this.#failures += 1;
     const waitMs = backoffMs(this.#options.backoff ?? DEFAULT_BACKOFF, this.#failures, random());
@@ -124,7 +135,19 @@ class Driver {
     // What we say ourselves needs no stack: it names what is wrong and where.
     const err = error instanceof CoreError ? {} : { err: error };
     log.error({ sink: name, failures: this.#failures, waitMs, ...err }, `sync failed: ${message}`);
-    onFailed?.(error);
-    await sleep(waitMs, this.#signal);
+    onFailed?.(error, this.#revision);
+    await this.#pause(waitMs);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { sleep, hurried } = this.#options;
+    if (hurried === undefined) return sleep(ms, this.#signal);
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#signal, over.signal]);
+    try {
+      await Promise.race([sleep(ms, signal), hurried(signal)]);
+    } finally {
+      over.abort();
+    }
   }
 }

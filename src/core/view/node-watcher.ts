@@ -27,6 +27,7 @@ export class NodeWatcher {
   readonly #cursor: NodeCursor;
   /** Where the node stood at the last change; undefined before the first. */
   #place: NodePlace | undefined;
+  #revision = 0;
 
   /** @param sets those wanted beyond services and endpoints */
   constructor(store: GlobalStore, nodeName: string, sets: readonly SetName[] = []) {
@@ -34,6 +35,11 @@ export class NodeWatcher {
     this.#nodeName = nodeName;
     this.#sets = new Set(sets);
     this.#cursor = store.nodeCursor();
+  }
+
+  /** The revision of the state at the last look: what was given brings the node up to it. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /**
@@ -58,6 +64,7 @@ export class NodeWatcher {
     const others = this.#cursor.others.advance();
     const to = placeOf(state, this.#nodeName);
     this.#place = to;
+    this.#revision = state.revision;
     if (from === undefined || services === undefined || others === undefined) {
       return this.#whole(state, to);
     }
@@ -70,16 +77,29 @@ export class NodeWatcher {
     return batch.isEmpty ? undefined : batch.ops();
   }
 
-  /** @throws CoreError ERR_ABORTED when the signal ends the wait */
-  async next(signal?: AbortSignal): Promise<readonly Op[]> {
-    return Array.from(await this.nextLazily(signal));
+  /**
+   * @param onNothingNew called with each revision that brings nothing new for this node
+   * @throws CoreError ERR_ABORTED when the signal ends the wait
+   */
+  async next(
+    signal?: AbortSignal,
+    onNothingNew?: (revision: number) => void,
+  ): Promise<readonly Op[]> {
+    return Array.from(await this.nextLazily(signal, onNothingNew));
   }
 
-  /** @throws CoreError ERR_ABORTED when the signal ends the wait */
-  async nextLazily(signal?: AbortSignal): Promise<Iterable<Op>> {
+  /**
+   * @param onNothingNew called with each revision that brings nothing new for this node
+   * @throws CoreError ERR_ABORTED when the signal ends the wait
+   */
+  async nextLazily(
+    signal?: AbortSignal,
+    onNothingNew?: (revision: number) => void,
+  ): Promise<Iterable<Op>> {
     for (;;) {
       const ops = this.pollLazily();
       if (ops !== undefined) return ops;
+      if (this.#place !== undefined) onNothingNew?.(this.#revision);
       await this.#store.changed(signal);
     }
   }

@@ -1,0 +1,143 @@
+import type { UnservedListener } from "../../backends/backend.ts";
+import { CONTROL_OWNER, type DesiredChange, type RuntimeChange } from "../../control/world.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { deepEqual } from "../../core/model/equal.ts";
+import { describe, keyOf, type ModelObject } from "../../core/model/object.ts";
+import type { GlobalStore } from "../../core/store/global-store.ts";
+import { Turns } from "../../core/turns.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { SyncProgress } from "../sync-progress.ts";
+import { blameFor, type Troubles, troublesOf } from "./blame.ts";
+
+export interface CommitterOptions {
+  readonly store: GlobalStore;
+  readonly journal: Journal;
+  readonly progress: SyncProgress;
+  /** What data planes do not serve at this moment. */
+  readonly unserved: () => readonly UnservedListener[];
+  readonly log: Log;
+  /** So long data planes may take; then the change is acknowledged with a note. */
+  readonly limitMs?: number;
+}
+
+const DEFAULT_LIMIT_MS = 10_000;
+const NOT_YET = "a data plane has not applied it yet; portolan status tells when it has";
+
+/**
+ * Makes changes true, one after the other: the store, then the data planes, then the journal. What a
+ * data plane can not do, or the disk can not keep, is taken back before anybody is told that it is so:
+ * a change that was refused never comes to the disk.
+ */
+export class Committer {
+  readonly #options: CommitterOptions;
+  readonly #turns = new Turns();
+  #whyNot: string | undefined;
+  #notes: string[] = [];
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  /** What commands made before comes into force. @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN */
+  load(): void {
+    const { store, journal } = this.#options;
+    store.transact(CONTROL_OWNER, (transaction) => transaction.replaceAll(journal.kept.objects()));
+  }
+
+  commit(change: DesiredChange): Promise<void> {
+    return this.#inTurn(() => this.#commit(change));
+  }
+
+  replace(objects: readonly ModelObject[]): Promise<void> {
+    return this.#inTurn(() => this.#commit(this.#replacement(objects)));
+  }
+
+  keep(change: RuntimeChange): Promise<void> {
+    return this.#inTurn(() => this.#options.journal.keepEntries(change));
+  }
+
+  /** From when it settles, nothing is changed or written any more: it is refused with this reason. */
+  async stop(whyNot: string): Promise<void> {
+    this.#whyNot = whyNot;
+    await this.#turns.over();
+  }
+
+  resume(): void {
+    this.#whyNot = undefined;
+  }
+
+  /** For people: what is still under way of the changes since it was last asked. */
+  takeNotes(): readonly string[] {
+    const notes = this.#notes;
+    this.#notes = [];
+    return notes;
+  }
+
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    return this.#turns.take(async () => {
+      if (this.#whyNot !== undefined) throw new CoreError("ERR_REFUSED", this.#whyNot);
+      await act();
+    });
+  }
+
+  /** The fewest changes that leave just these. */
+  #replacement(objects: readonly ModelObject[]): DesiredChange {
+    const { kept } = this.#options.journal;
+    const wanted = new Set(objects.map((object) => describe(object.kind, keyOf(object))));
+    return {
+      set: objects.filter((object) => !deepEqual(kept.get(object.kind, keyOf(object)), object)),
+      delete: kept
+        .objects()
+        .map((object) => ({ kind: object.kind, key: keyOf(object) }))
+        .filter(({ kind, key }) => !wanted.has(describe(kind, key))),
+    };
+  }
+
+  async #commit(change: DesiredChange): Promise<void> {
+    if (change.set.length + change.delete.length === 0) return;
+    const { store, journal } = this.#options;
+    const inverse = journal.kept.inverseOf(change);
+    const before = this.#troubles();
+    const isTried = await this.#transact(change);
+    try {
+      const blame = isTried ? blameFor(change, store, before, this.#troubles()) : undefined;
+      if (blame !== undefined) throw blame;
+      await journal.keepObjects(change);
+    } catch (error) {
+      await this.#transact(inverse);
+      throw error;
+    }
+    if (!isTried) this.#tellLate();
+  }
+
+  /** @returns whether all data planes have tried it in time */
+  async #transact({ set, delete: gone }: DesiredChange): Promise<boolean> {
+    const { store, progress, limitMs = DEFAULT_LIMIT_MS } = this.#options;
+    const { revision } = store.transact(CONTROL_OWNER, (transaction) => {
+      for (const { kind, key } of gone) transaction.delete(kind, key);
+      for (const object of set) transaction.set(object);
+    });
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), limitMs);
+    try {
+      await progress.tried(revision, limit.signal);
+      return true;
+    } catch (error) {
+      if (!limit.signal.aborted) throw error;
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #troubles(): Troubles {
+    const { progress, unserved } = this.#options;
+    return troublesOf(progress.failures(), unserved());
+  }
+
+  #tellLate(): void {
+    this.#notes.push(NOT_YET);
+    this.#options.log.warn({}, `a change is kept, but ${NOT_YET}`);
+  }
+}
