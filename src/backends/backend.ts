@@ -30,6 +30,8 @@ export interface BackendContext {
   readonly stdout: NodeJS.WritableStream;
   /** Listening sockets that the process before this one gave, by id; for those that take over. */
   readonly inherited?: ListeningSockets;
+  /** Opened only to remove what an earlier run left: another data plane may be at work meanwhile. */
+  readonly isForCleanup?: boolean;
   /** How the whole instance is; well where nobody tells. */
   readonly health?: InstanceHealth;
   /**
@@ -107,6 +109,14 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** What a start would do to a data plane. */
+export interface Preview {
+  /** Exactly as the data plane would be told; empty where it has all of it already. */
+  readonly script: string;
+  /** Why the data plane could not be read: then the script is for one that holds nothing of it yet. */
+  readonly unread?: string;
+}
+
 /** What a data plane says of a packet. */
 export interface LiveAnswer {
   /** In words: what the packet meets, and where it comes to. */
@@ -134,10 +144,11 @@ export interface BackendDefinition<S extends OptionSpecs = OptionSpecs> {
   /** What is missing here; empty where it works. */
   probe(machine: Machine): Promise<readonly Finding[]>;
   /**
-   * What would be executed where nothing of it is there yet, exactly as the data plane would be told;
-   * touches nothing. Where it is missing, the operations themselves are all that can be shown.
+   * What would be executed on this machine now. The data plane is read as a start reads it; nothing is
+   * touched and no place is taken, so another instance may run. Where it is missing, the operations
+   * themselves are all that can be shown.
    */
-  preview?(options: ValuesOf<S>, context: BackendContext, ops: readonly Op[]): Promise<string>;
+  preview?(options: ValuesOf<S>, context: BackendContext, ops: readonly Op[]): Promise<Preview>;
   /**
    * Where the data plane of this machine itself would send a packet, read from it at this moment by
    * what shares nothing with the code that programs it. Needs no instance, and disturbs none.

@@ -18,6 +18,10 @@ const OWN_OPTIONS = {
     default: 14,
     help: "the bit of a packet's mark that means masquerade",
   },
+  takeOver: {
+    kind: "boolean",
+    help: "take the place of what runs here: the listening sockets of the instance in the state folder, or the chains of a kube-proxy",
+  },
 } as const;
 
 /** What all backends in the kernel are told in the same words. */

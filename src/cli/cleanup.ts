@@ -78,6 +78,7 @@ async function cleanBackend(
     nodeName: context.hostName,
     log: logTo(context),
     stdout: context.stdout,
+    isForCleanup: true,
   });
   try {
     await backend.cleanup();

@@ -17,7 +17,7 @@ import {
   describeNotes,
 } from "./backend-notes.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
-import { EXIT_OK } from "./exit-codes.ts";
+import { EXIT_FAILED, EXIT_OK } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { noteUnknownNode } from "./note-unknown-node.ts";
 import { parsePacket } from "./parse-packet.ts";
@@ -52,6 +52,8 @@ const PACKET_OPTIONS = {
 export const EXPLAIN: CommandSpec = {
   name: "explain",
   summary: "say where a packet goes, and why",
+  description:
+    "With `--live` the exit code is 1 where the data plane does otherwise than the reference says, and 0 where it agrees.",
   arguments: [],
   optionGroups: [
     { title: "Packet", specs: PACKET_OPTIONS },
@@ -111,7 +113,7 @@ async function explain(input: CommandInput): Promise<number> {
     ...(live === undefined ? [] : describeLive(live.lines, differences)),
   ];
   context.stdout.write(`${json ? JSON.stringify(answer) : lines.join("\n")}\n`);
-  return EXIT_OK;
+  return differences.length > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
 function requirePacket(options: ValuesOf<typeof PACKET_OPTIONS>): { src: string; dst: string } {

@@ -1,4 +1,4 @@
-import type { Finding } from "../backends/backend.ts";
+import type { Finding, Preview } from "../backends/backend.ts";
 import { renderOp } from "../backends/print/render-op.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
 import type { Conflict } from "../core/store/ownership.ts";
@@ -24,11 +24,13 @@ interface BackendDryRun {
   readonly reasons: readonly string[];
   readonly findings: readonly Finding[];
   readonly ops: readonly Op[];
-  /** What the data plane would be told, where the backend can say. */
+  /** What the data plane would be told, where the backend can say; empty where it has it already. */
   readonly executes: string | undefined;
+  /** Why the data plane could not be read, so that all of it is told. */
+  readonly unread: string | undefined;
 }
 
-/** What `run` would do, as text or as JSON: sources are read once, backends are only probed. */
+/** What `run` would do, as text or as JSON: sources and data planes are read once, and nothing is touched. */
 export async function dryRun(config: InstanceConfig, deps: InstanceDeps): Promise<string> {
   const plan = await planRun(config, deps);
   return config.values.json ? `${JSON.stringify(plan, null, 2)}\n` : render(plan);
@@ -62,12 +64,14 @@ async function planBackend(
 ): Promise<BackendDryRun> {
   const { ops, deps } = parts;
   const context = { nodeName: parts.node, log: deps.log, stdout: deps.stdout };
+  const preview: Partial<Preview> = (await definition.preview?.(options, context, ops)) ?? {};
   return {
     name,
     reasons,
     findings: await definition.probe(deps.machine),
     ops,
-    executes: await definition.preview?.(options, context, ops),
+    executes: preview.script,
+    unread: preview.unread,
   };
 }
 
@@ -96,14 +100,24 @@ function render({ node, sources, conflicts, listens, backends }: DryRun): string
 }
 
 function renderBackend(backend: BackendDryRun): readonly string[] {
-  const { name, reasons, findings, ops, executes } = backend;
+  const { name, reasons, findings } = backend;
   const [chosen, ...passedOver] = reasons;
   const problems = [
     ...(chosen === undefined ? [] : [`would take ${chosen}`]),
     ...passedOver.map((reason) => `  ${reason}`),
     ...findings.map(({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`),
   ];
-  return executes === undefined
-    ? [...problems, `would send to ${name}:`, ...ops.map((op) => `  ${renderOp(op)}`)]
-    : [...problems, `${name} would execute, where nothing of it is there yet:`, executes.trimEnd()];
+  return [...problems, ...renderActs(backend)];
+}
+
+function renderActs({ name, ops, executes, unread }: BackendDryRun): readonly string[] {
+  if (executes === undefined) {
+    return [`would send to ${name}:`, ...ops.map((op) => `  ${renderOp(op)}`)];
+  }
+  if (executes === "") return [`${name} would execute nothing: the kernel has it already`];
+  const lead =
+    unread === undefined
+      ? `${name} would execute:`
+      : `${name} would execute, where nothing of it is there yet (what is there could not be read: ${unread}):`;
+  return [lead, executes.trimEnd()];
 }

@@ -58,14 +58,23 @@ test("a dry run says what would be done, and does nothing", async () => {
 test("a dry run shows what a backend would execute, where it can say so, and all of it as JSON", async () => {
   const flags = { to: ["print"], json: true };
   const backend = fakeBackend("one", [], {
-    definition: { preview: async (_options, _context, ops) => `add ${ops.length}` },
+    definition: { preview: async (_options, _context, ops) => ({ script: `add ${ops.length}` }) },
   });
   const source = () => new FakeSource("file:a", [service("web", "10.0.0.1")]);
   const text = await dryRun(
     await configOf({ ...flags, json: false }, [backend]),
     createFakeDeps([source()]),
   );
-  expect(text).toContain("one would execute, where nothing of it is there yet:\nadd 3\n");
+  expect(text).toContain("one would execute:\nadd 3\n");
+  const previews = [
+    [{ script: "" }, "one would execute nothing: the kernel has it already\n"],
+    [{ script: "add", unread: "no nft" }, "could not be read: no nft):\nadd\n"],
+  ] as const;
+  for (const [preview, expected] of previews) {
+    const other = fakeBackend("one", [], { definition: { preview: async () => preview } });
+    const config = await configOf({ ...flags, json: false }, [other]);
+    expect(await dryRun(config, createFakeDeps([source()]))).toContain(expected);
+  }
   const json = await dryRun(await configOf(flags, [backend]), createFakeDeps([source()]));
   expect(JSON.parse(json)).toMatchObject({
     node: "node-a",

@@ -12,7 +12,7 @@ import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
 import { createConntrackReconciler } from "../../src/platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
 import { type Exec, systemExec } from "../../src/platform/linux/exec.ts";
-import { takeInstanceLock } from "../../src/platform/linux/instance-lock.ts";
+import { takeKernelLock } from "../../src/platform/linux/instance-lock.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { openNftGeneration } from "../../src/platform/linux/nft/nft-generation.ts";
 
@@ -97,7 +97,7 @@ export class IptablesMachine {
             }),
         },
         findKubeProxy: async () => kubeProxy,
-        takeLock: () => inside(() => takeInstanceLock("iptables")),
+        takeLock: () => inside(() => takeKernelLock("iptables")),
         sysctl: { read: async () => "0", ensure: async () => true },
         openConntrack: (options) =>
           createConntrackReconciler({ table: inside(openConntrackTable), ...options }),

@@ -21,7 +21,7 @@ export async function createIptablesBackend(
   world: IptablesWorld,
 ): Promise<Backend> {
   checkSyncPeriod(options.iptablesSyncPeriod);
-  const lock = world.takeLock();
+  const lock = world.takeLock(context.isForCleanup === true);
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
     const mode = await modeOf(options.iptablesMode, world.exec, context);

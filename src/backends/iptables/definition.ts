@@ -27,8 +27,11 @@ export const IPTABLES: BackendDefinition<typeof IPTABLES_OPTIONS> = {
     const { createProbeWorld } = await import("./iptables-world.ts");
     return probeIptables(machine, createProbeWorld());
   },
-  preview: async (options, context, ops) =>
-    (await import("./preview.ts")).previewIptables(options, context, ops),
+  preview: async (options, context, ops) => {
+    const { previewIptables } = await import("./preview.ts");
+    const { createProbeWorld } = await import("./iptables-world.ts");
+    return previewIptables(options, context, ops, createProbeWorld());
+  },
   explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
   create: async (options, context) => {
     const { createIptablesBackend } = await import("./create-iptables-backend.ts");

@@ -1,13 +1,17 @@
-import { FAMILIES, type Family } from "../../core/model/address.ts";
+import type { Family } from "../../core/model/address.ts";
 import { routePolicyOf } from "../../core/route/policy-options.ts";
 import { answersNodePorts } from "../../core/route/route-node.ts";
 import { createDecoderSink } from "../../core/sinks/decoder.ts";
 import { createFilterReset } from "../../core/sinks/filter-reset.ts";
 import { createPacedSink } from "../../core/sinks/paced.ts";
+import { Turns } from "../../core/turns.ts";
 import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import { openLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
+import { ChangeTimes } from "../change-times.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
+import { tellInKernel } from "../tell-in-kernel.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import {
   type FixedSetting,
@@ -20,14 +24,13 @@ import { FlowKeeper } from "./flow-keeper.ts";
 import { createIptablesTool, type IptablesMode } from "./iptables-tool.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { joinFailures } from "./join-failures.ts";
+import { familiesOf, isLiberal } from "./kernel-facts.ts";
 import { NodeRules } from "./node-rules.ts";
 import { removeRules } from "./remove-rules.ts";
 import { repairForever, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
 
-const BACKEND = { backend: "iptables" } as const;
-const MS_PER_SECOND = 1000;
-const ROUTE_LOCALNET = "net.ipv4.conf.all.route_localnet";
+const NAME = "iptables";
 
 /** What a backend is made from. */
 export interface IptablesParts {
@@ -53,13 +56,13 @@ export class IptablesBackend implements Backend {
   #generation: NftGeneration | undefined;
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
+  /** Whether it was said that a first state is in the kernel. */
+  #isTold = false;
   /** Whether loopback addresses are to be led on, and the kernel was not told so yet. */
   #owesLoopback = false;
   readonly #flows: FlowKeeper;
-  /** When the first word of each change came that is not in the kernel yet. */
-  readonly #pendingSinceMs = new Map<string, number>();
-  /** One thing at a time. */
-  #busy: Promise<unknown> = Promise.resolve();
+  readonly #times: ChangeTimes;
+  readonly #turns = new Turns();
   #isClosed = false;
   readonly sink: Backend["sink"];
 
@@ -70,9 +73,8 @@ export class IptablesBackend implements Backend {
     this.#lock = lock;
     this.#mode = mode;
     const { clock } = world;
-    this.#rules = new NodeRules(context.nodeName, (service) => {
-      if (!this.#pendingSinceMs.has(service)) this.#pendingSinceMs.set(service, clock.nowMs());
-    });
+    this.#times = new ChangeTimes(NAME, () => clock.nowMs());
+    this.#rules = new NodeRules(context.nodeName);
     const policy = routePolicyOf(options);
     this.#flows = new FlowKeeper(
       world.openConntrack,
@@ -88,9 +90,10 @@ export class IptablesBackend implements Backend {
       deleteEndpoint: this.#rules.deleteEndpoint,
       further: this.#rules.further,
       reset: this.#rules.reset,
-      sync: () => this.#alone(() => this.#sync()),
+      sync: () => this.#turns.take(() => this.#sync()),
     });
-    this.sink = createPacedSink(createFilterReset(decoder), options.iptablesMinSyncPeriod, clock);
+    const filtered = createFilterReset(this.#times.watch(decoder));
+    this.sink = createPacedSink(filtered, options.iptablesMinSyncPeriod, clock);
   }
 
   status(): BackendStatus {
@@ -103,15 +106,15 @@ export class IptablesBackend implements Backend {
 
   metrics(): ReturnType<NonNullable<Backend["metrics"]>> {
     const counts = [...this.#proxiers].map(([family, one]) => [family, one.ruleCount] as const);
-    return this.#metrics.families(new Map(counts));
+    return [...this.#metrics.families(new Map(counts)), this.#times.metrics()];
   }
 
   async drain(): Promise<void> {
-    await this.#busy.catch(() => undefined);
+    await this.#turns.over();
   }
 
   async cleanup(): Promise<void> {
-    await this.#alone(() => {
+    await this.#turns.take(() => {
       for (const proxier of this.#proxiers.values()) proxier.forget();
       return removeRules(this.#world.exec);
     });
@@ -130,8 +133,7 @@ export class IptablesBackend implements Backend {
   async #setup(): Promise<void> {
     if (this.#proxiers.size > 0) return;
     const { exec, sysctl } = this.#world;
-    const liberal = await sysctl.read("net.netfilter.nf_conntrack_tcp_be_liberal");
-    this.#isLiberal = liberal !== undefined && liberal !== "0";
+    this.#isLiberal = await isLiberal(sysctl);
     const families = await this.#familiesHere();
     // The kernel counts the transactions of nf_tables alone.
     if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
@@ -149,7 +151,7 @@ export class IptablesBackend implements Backend {
       clock: this.#world.clock,
       periodMs: this.#options.iptablesSyncPeriod,
       isClosed: () => this.#isClosed,
-      repair: () => this.#alone(() => this.#repair(watch)),
+      repair: () => this.#turns.take(() => this.#repair(watch)),
       context: this.#context,
     });
   }
@@ -163,58 +165,45 @@ export class IptablesBackend implements Backend {
       const setting = proxierSettingOf(family, this.#fixed, this.#rules);
       try {
         this.#metrics.synced(family, await proxier.sync(changed, setting));
-        if (setting.guardsLoopback) await this.#leadLoopbackOn();
+        if (setting.guardsLoopback) await this.#openLoopback();
       } catch (error) {
         failures.push(error);
       }
     }
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
     this.#context.onRepair?.(undefined);
-    this.#noteDelays();
+    this.#tellFirstSync();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
 
-  /** A kernel may be without IPv6. */
   async #familiesHere(): Promise<readonly Family[]> {
-    if ((await this.#world.sysctl.read("net.ipv6.conf.all.forwarding")) !== undefined)
-      return FAMILIES;
-    this.#context.log.warn(BACKEND, "this kernel has no IPv6: only IPv4 is served");
-    return ["v4"];
+    const families = await familiesOf(this.#world.sysctl);
+    if (!families.includes("v6")) {
+      this.#context.log.warn({ backend: NAME }, "this kernel has no IPv6: only IPv4 is served");
+    }
+    return families;
   }
 
-  /**
-   * Rules may send packets of loopback addresses elsewhere only where the kernel is told so; after the
-   * rules, which then keep strangers' packets out.
-   */
-  async #leadLoopbackOn(): Promise<void> {
-    const { sysctl } = this.#world;
+  #tellFirstSync(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const { serviceCount: services, endpointCount: endpoints } = this.#rules;
+    tellInKernel(NAME, { services, endpoints }, this.#context.log);
+  }
+
+  /** After the rules, which then keep strangers' packets out. */
+  async #openLoopback(): Promise<void> {
     this.#owesLoopback = true;
-    const isNew = await sysctl.ensure(ROUTE_LOCALNET, "1");
+    await openLoopback(this.#world.sysctl, this.#context.log, NAME);
     this.#owesLoopback = false;
-    if (!isNew) return;
-    this.#context.log.info(BACKEND, `${ROUTE_LOCALNET} is set to 1: loopback addresses are led on`);
   }
 
   async #repair(watch: ChangeWatch): Promise<void> {
     const metrics = this.#metrics;
     const { log } = this.#context;
     const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
-    if (this.#owesLoopback) await this.#leadLoopbackOn();
+    if (this.#owesLoopback) await this.#openLoopback();
     // The sync that could not write left them as they were.
     if (isMadeUp) metrics.removedFlows(await this.#flows.reconcile(this.#rules));
-  }
-
-  #alone<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#busy.then(act, act);
-    this.#busy = done.catch(() => undefined);
-    return done;
-  }
-
-  #noteDelays(): void {
-    const nowMs = this.#world.clock.nowMs();
-    for (const sinceMs of this.#pendingSinceMs.values()) {
-      this.#metrics.changed((nowMs - sinceMs) / MS_PER_SECOND);
-    }
-    this.#pendingSinceMs.clear();
   }
 }

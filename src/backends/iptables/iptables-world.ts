@@ -3,7 +3,11 @@ import type { PaceClock } from "../../core/sinks/paced.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
 import { type Exec, systemExec } from "../../platform/linux/exec.ts";
-import { type InstanceLock, takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import {
+  type InstanceLock,
+  takeInstanceLock,
+  takeKernelLock,
+} from "../../platform/linux/instance-lock.ts";
 import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
@@ -15,7 +19,8 @@ export interface IptablesWorld {
   readonly exec: Exec;
   readonly clock: PaceClock;
   readonly findKubeProxy: FindKubeProxy;
-  readonly takeLock: () => InstanceLock;
+  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
+  readonly takeLock: (isForCleanup: boolean) => InstanceLock;
   readonly sysctl: Sysctl;
   readonly openConntrack: OpenConntrack;
   readonly openGeneration: () => NftGeneration;
@@ -33,7 +38,8 @@ export function createWorld(): IptablesWorld {
         }),
     },
     findKubeProxy,
-    takeLock: () => takeInstanceLock("iptables"),
+    takeLock: (isForCleanup) =>
+      isForCleanup ? takeInstanceLock("iptables") : takeKernelLock("iptables"),
     sysctl: systemSysctl,
     openGeneration: openNftGeneration,
     openConntrack: (options) =>
@@ -45,6 +51,7 @@ export function createProbeWorld(): ProbeWorld {
   return {
     exec: systemExec,
     sysctl: systemSysctl,
+    findKubeProxy,
     readFile: (path) => readFile(path, "utf8").catch(() => undefined),
   };
 }

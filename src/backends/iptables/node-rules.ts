@@ -20,7 +20,6 @@ type Told = Pick<
 /** What this node was told, from which the rules of both families are made. */
 export class NodeRules implements RulesSource, Told {
   readonly #nodeName: string;
-  readonly #onChange: (service: string) => void;
   readonly #services = new ServiceChangeTracker();
   readonly #endpoints = new EndpointChangeTracker();
   readonly #listeners: ListenerTracker;
@@ -28,32 +27,18 @@ export class NodeRules implements RulesSource, Told {
   readonly #limits = new Limits();
   #node: Node | undefined;
 
-  /** @param onChange is told each service that an operation is about */
-  constructor(nodeName: string, onChange: (service: string) => void = () => undefined) {
+  constructor(nodeName: string) {
     this.#nodeName = nodeName;
-    this.#onChange = onChange;
     this.#listeners = new ListenerTracker(nodeName);
   }
 
-  setService: Told["setService"] = (service) => {
-    this.#onChange(service.key);
-    this.#services.set(service);
-  };
+  setService: Told["setService"] = (service) => this.#services.set(service);
 
-  deleteService: Told["deleteService"] = (key) => {
-    this.#onChange(key);
-    this.#services.delete(key);
-  };
+  deleteService: Told["deleteService"] = (key) => this.#services.delete(key);
 
-  setEndpoint: Told["setEndpoint"] = (endpoint) => {
-    this.#onChange(endpoint.service);
-    this.#endpoints.set(endpoint);
-  };
+  setEndpoint: Told["setEndpoint"] = (endpoint) => this.#endpoints.set(endpoint);
 
-  deleteEndpoint: Told["deleteEndpoint"] = (path, service) => {
-    this.#onChange(service);
-    this.#endpoints.delete(path, service);
-  };
+  deleteEndpoint: Told["deleteEndpoint"] = (path, service) => this.#endpoints.delete(path, service);
 
   reset = (): void => {
     this.#services.clear();

@@ -17,10 +17,6 @@ const OWN_OPTIONS = {
     default: "1s",
     help: "at least so long between two changes of rules; what changes meanwhile is told together",
   },
-  takeOver: {
-    kind: "boolean",
-    help: "take the place of what runs here: the listening sockets of the instance in the state folder, or the chains of a kube-proxy",
-  },
 } as const;
 
 /** Names and defaults are kube-proxy's where it has them. */

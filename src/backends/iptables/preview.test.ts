@@ -9,6 +9,7 @@ import { type Service, serviceSchema } from "../../core/model/service.ts";
 import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
+import type { Exec } from "../../platform/linux/exec.ts";
 import { IPTABLES } from "./definition.ts";
 import { previewIptables } from "./preview.ts";
 
@@ -40,6 +41,8 @@ interface Wanted {
   readonly objects: readonly ModelObject[];
 }
 
+const NO_RULES: Exec = { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) };
+
 /** What IPv4 would be told. */
 async function preview({ flags = {}, objects }: Wanted): Promise<string> {
   const store = new GlobalStore();
@@ -51,7 +54,8 @@ async function preview({ flags = {}, objects }: Wanted): Promise<string> {
   const none = () => undefined;
   const log = { debug: none, info: none, warn: none, error: none };
   const context = { nodeName: "here", log, stdout: process.stdout };
-  const text = await previewIptables(values, context, watcher.poll() ?? []);
+  const world = { exec: NO_RULES, sysctl: { read: async () => "0" } };
+  const { script: text } = await previewIptables(values, context, watcher.poll() ?? [], world);
   return text.slice(0, text.indexOf("# ip6tables"));
 }
 

@@ -1,20 +1,64 @@
-import { FAMILIES } from "../../core/model/address.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { FAMILIES } from "../../core/model/address.ts";
 import { createDecoderSink } from "../../core/sinks/decoder.ts";
 import type { Op } from "../../core/view/ops.ts";
-import type { BackendContext } from "../backend.ts";
+import type { Exec } from "../../platform/linux/exec.ts";
+import { planLoopback } from "../../platform/linux/route-localnet.ts";
+import type { Sysctl } from "../../platform/linux/sysctl.ts";
+import type { BackendContext, Preview } from "../backend.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
+import { detectMode } from "./detect-mode.ts";
 import { FamilyProxier } from "./family-proxier.ts";
-import { restoreCommand } from "./iptables-tool.ts";
+import { createIptablesTool, type IptablesMode, restoreCommand } from "./iptables-tool.ts";
+import { familiesOf, isLiberal } from "./kernel-facts.ts";
 import { NodeRules } from "./node-rules.ts";
 
-/** What `iptables-restore` would be given on a machine without rules. */
+/** What is looked at; nothing is touched. */
+export interface PreviewWorld {
+  readonly exec: Exec;
+  readonly sysctl: Pick<Sysctl, "read">;
+}
+
+/** What `iptables-restore` would be given: what differs from the rules that the kernel has. */
 export async function previewIptables(
   options: IptablesValues,
-  { nodeName, log }: BackendContext,
+  context: BackendContext,
   ops: readonly Op[],
-): Promise<string> {
+  world: PreviewWorld,
+): Promise<Preview> {
+  const rules = rulesFrom(ops, context.nodeName);
+  const plan = (mode: IptablesMode, read: ReadRules) =>
+    scriptOf({ options, context, rules, sysctl: world.sysctl, mode, read });
+  const fallback = options.iptablesMode === "legacy" ? "legacy" : "nft";
+  const mode = await modeOf(options.iptablesMode, world.exec);
+  if (mode === undefined) {
+    const unread = "neither iptables-nft-save nor iptables-legacy-save work here";
+    return { script: await plan(fallback, nothingThere), unread };
+  }
+  try {
+    const read: ReadRules = (family) => createIptablesTool(family, mode, world.exec).save();
+    return { script: await plan(mode, read) };
+  } catch (error) {
+    if (!(error instanceof CoreError) || error.code === "ERR_USAGE") throw error;
+    return { script: await plan(mode, nothingThere), unread: error.message };
+  }
+}
+
+/** All rules of a family, as `iptables-save` prints them. */
+type ReadRules = (family: (typeof FAMILIES)[number]) => Promise<string>;
+
+const nothingThere: ReadRules = async () => "";
+
+async function modeOf(
+  wanted: IptablesValues["iptablesMode"],
+  exec: Exec,
+): Promise<IptablesMode | undefined> {
+  return wanted === "auto" ? (await detectMode(exec))?.mode : wanted;
+}
+
+function rulesFrom(ops: readonly Op[], nodeName: string): NodeRules {
   const rules = new NodeRules(nodeName);
   const sink = createDecoderSink({
     setup: () => undefined,
@@ -31,16 +75,34 @@ export async function previewIptables(
     if (op.op === "reset") sink.reset();
     else sink.send(op);
   }
-  const fixed = fixedSettingOf(options, rules, false);
-  const mode = options.iptablesMode === "legacy" ? "legacy" : "nft";
-  const parts: string[] = [];
-  for (const family of FAMILIES) {
+  return rules;
+}
+
+interface ScriptParts {
+  readonly options: IptablesValues;
+  readonly context: BackendContext;
+  readonly rules: NodeRules;
+  readonly sysctl: PreviewWorld["sysctl"];
+  readonly mode: IptablesMode;
+  readonly read: ReadRules;
+}
+
+/** A first sync whose restores are written down in place of being made. */
+async function scriptOf(parts: ScriptParts): Promise<string> {
+  const { options, rules, sysctl, mode, read } = parts;
+  const { log } = parts.context;
+  const fixed = fixedSettingOf(options, rules, await isLiberal(sysctl));
+  const scripts: string[] = [];
+  for (const family of await familiesOf(sysctl)) {
     const restore = async (script: string): Promise<void> => {
-      parts.push(`# ${restoreCommand(family, mode).join(" ")}\n${script}`);
+      scripts.push(`# ${restoreCommand(family, mode).join(" ")}\n${script}`);
     };
-    const tool = { family, mode, save: async () => "", restore } as const;
+    const tool = { family, mode, save: () => read(family), restore } as const;
     const setting = proxierSettingOf(family, fixed, rules);
     await new FamilyProxier(tool, rules, new ChangeWatch(undefined, log), log).sync([], setting);
+    if (!setting.guardsLoopback) continue;
+    const loopback = await planLoopback(sysctl);
+    if (loopback !== "") scripts.push(loopback);
   }
-  return parts.join("\n");
+  return scripts.join("\n");
 }

@@ -8,7 +8,8 @@ const works: Exec = { run: async () => ({ exitCode: 0, stdout: "", stderr: "" })
 
 function world(more: Partial<ProbeWorld> = {}): ProbeWorld {
   const sysctl = { read: async () => "1", ensure: async () => false };
-  return { exec: works, sysctl, readFile: async () => undefined, ...more };
+  const nothing = async () => undefined;
+  return { exec: works, sysctl, findKubeProxy: nothing, readFile: nothing, ...more };
 }
 
 test("nothing is missing where the tools work", async () => {
@@ -87,12 +88,14 @@ test("what works badly is told with its remedy", async () => {
     MACHINE,
     world({
       sysctl: { read: async () => "0", ensure: async () => false },
+      findKubeProxy: async () => "pid 7",
       readFile: async () => "100\n",
     }),
   );
   expect(findings.map(({ severity, remedy }) => [severity, remedy.slice(0, 32)])).toEqual([
     ["degraded", "sysctl -w net.ipv4.ip_forward=1"],
     ["degraded", "sysctl -w net.ipv6.conf.all.forw"],
+    ["degraded", "stop it, then portolan cleanup -"],
     ["degraded", "load the kernel's module with mo"],
   ]);
 });

@@ -1,18 +1,20 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import type { FindKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Finding, Machine } from "../backend.ts";
+import { missing, surroundingFindings } from "../kernel-findings.ts";
 import { IPTABLES_MODES, tryRestore } from "./iptables-tool.ts";
 
 /** What the probe looks at; tests give their own. */
 export interface ProbeWorld {
   readonly exec: Exec;
   readonly sysctl: Sysctl;
+  readonly findKubeProxy: FindKubeProxy;
   /** Undefined where there is no such file. */
   readonly readFile: (path: string) => Promise<string | undefined>;
 }
 
-const FORWARDING = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"] as const;
 /** How many clients the kernel remembers for an endpoint; the oldest are forgotten beyond that. */
 const REMEMBERED = "/sys/module/xt_recent/parameters/ip_list_tot";
 const ENOUGH_REMEMBERED = 1000;
@@ -21,21 +23,13 @@ const SAYS_DENIED = /Permission denied|Operation not permitted/;
 /** What is missing here; touches nothing. */
 export async function probeIptables(
   { os, isRoot }: Machine,
-  { exec, sysctl, readFile }: ProbeWorld,
+  { exec, sysctl, findKubeProxy, readFile }: ProbeWorld,
 ): Promise<readonly Finding[]> {
   if (os !== "linux") return [missing(`iptables is of Linux; this is ${os}`, "use --to userspace")];
   if (!isRoot) return [missing("only root may change the kernel's rules", "run it as root")];
   const problems = await unwritable(exec);
   if (problems.length > 0) return problems;
-  const findings: Finding[] = [];
-  for (const name of FORWARDING) {
-    if ((await sysctl.read(name)) !== "0") continue;
-    findings.push({
-      severity: "degraded",
-      what: `${name} is 0: what others send to services is not forwarded`,
-      remedy: `sysctl -w ${name}=1`,
-    });
-  }
+  const findings = [...(await surroundingFindings(sysctl, findKubeProxy))];
   const remembered = Number((await readFile(REMEMBERED)) ?? ENOUGH_REMEMBERED);
   if (remembered < ENOUGH_REMEMBERED) {
     findings.push({
@@ -76,8 +70,4 @@ async function unwritable(exec: Exec): Promise<readonly Finding[]> {
       "give it CAP_NET_ADMIN, and a kernel with nf_tables or ip_tables",
     ),
   ];
-}
-
-function missing(what: string, remedy: string): Finding {
-  return { severity: "missing", what, remedy };
 }

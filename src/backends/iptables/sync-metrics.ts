@@ -1,15 +1,10 @@
 import type { Family } from "../../core/model/address.ts";
-import type { MetricFamily, MetricSample } from "../metric-family.ts";
+import type { MetricFamily } from "../metric-family.ts";
 import type { SyncReport } from "./family-proxier.ts";
-
-/** In seconds. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Counts what the backend does. */
 export class SyncMetrics {
   readonly #syncs = new Map<string, number>();
-  readonly #delays: number[] = [...BUCKETS, Number.POSITIVE_INFINITY].map(() => 0);
-  #delaySeconds = 0;
   #lines = 0;
   #repaired = 0;
   #removedFlows = 0;
@@ -18,14 +13,6 @@ export class SyncMetrics {
     this.#lines += lines;
     const key = `${family} ${kind}`;
     this.#syncs.set(key, (this.#syncs.get(key) ?? 0) + 1);
-  }
-
-  /** A change of a service reached the kernel so long after it was told. */
-  changed(seconds: number): void {
-    this.#delaySeconds += seconds;
-    const at = BUCKETS.findIndex((bound) => seconds <= bound);
-    const bucket = at < 0 ? BUCKETS.length : at;
-    this.#delays[bucket] = (this.#delays[bucket] ?? 0) + 1;
   }
 
   repaired(lines: number): void {
@@ -65,26 +52,6 @@ export class SyncMetrics {
         kind: "gauge",
         samples: [...ruleCounts].map(([family, value]) => ({ labels: { family }, value })),
       },
-      {
-        name: "iptables_change_to_kernel_seconds",
-        help: "From the first word of a service's change to its rules in the kernel",
-        kind: "histogram",
-        samples: this.#delaySamples(),
-      },
-    ];
-  }
-
-  #delaySamples(): readonly MetricSample[] {
-    const bounds = [...BUCKETS.map(String), "+Inf"];
-    let count = 0;
-    const buckets = bounds.map((le, index): MetricSample => {
-      count += this.#delays[index] ?? 0;
-      return { suffix: "_bucket", labels: { le }, value: count };
-    });
-    return [
-      ...buckets,
-      { suffix: "_sum", labels: {}, value: this.#delaySeconds },
-      { suffix: "_count", labels: {}, value: count },
     ];
   }
 }

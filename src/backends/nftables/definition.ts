@@ -34,7 +34,11 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
   },
   preview: async (options, { nodeName }, ops) => {
     const { previewNftables } = await import("./preview.ts");
-    return previewNftables(options, nodeName, ops);
+    const { createNft } = await import("../../platform/linux/nft/nft.ts");
+    const { systemExec } = await import("../../platform/linux/exec.ts");
+    const { systemSysctl } = await import("../../platform/linux/sysctl.ts");
+    const nft = createNft(systemExec);
+    return previewNftables(options, nodeName, ops, { nft, sysctl: systemSysctl });
   },
   explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
   create: async (options, context) => {

@@ -3,6 +3,7 @@ import { isExists, isNotFound, isRefused, type Nft } from "../../platform/linux/
 import type { NftElements, TransactionOutcome } from "../../platform/linux/nft/nft-elements.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
+import { adoptTables, type Listings } from "./plan/adopt-tables.ts";
 import { differences, unusedChains } from "./plan/compare-listing.ts";
 import { elementMessages } from "./plan/element-messages.ts";
 import type { TablePlanner } from "./plan/table-planner.ts";
@@ -25,8 +26,6 @@ export interface SyncCounts {
 }
 
 const APPLIED: TransactionOutcome = { kind: "applied" };
-
-type Listings = ReadonlyMap<TablePlanner, NftListing>;
 
 /**
  * Makes the kernel hold what the tables should, in one transaction each time. Calls must not overlap.
@@ -74,8 +73,8 @@ export class KernelSync {
   async sync(): Promise<void> {
     this.#isWatching = true;
     const found = this.#found;
-    await this.#write(() => {
-      if (this.#owesAll) return this.#writeAll(found);
+    await this.#write(async () => {
+      if (this.#owesAll) return this.#writeAll((await this.#list()).listings);
       return found === undefined ? this.#syncChanges() : this.#adopt(found);
     });
   }
@@ -155,11 +154,16 @@ export class KernelSync {
     }
   }
 
-  /** What an earlier run left stays as it is where it is what should be there. */
+  /** Of what an earlier run left, all stays that should be there. */
   async #adopt(found: Listings): Promise<void> {
-    if (this.#differences(found).length > 0) return this.#writeAll(found);
-    for (const [table, listing] of found) table.retire(unusedChains(table, listing));
-    this.#commit();
+    if (!adoptTables(this.#tables, found)) return this.#writeAll(found);
+    try {
+      await this.#syncChanges();
+    } catch (error) {
+      // Such as elements of what has the same name, and holds other things.
+      if (!isRefused(error)) throw error;
+      await this.#writeAll(found);
+    }
   }
 
   #differences(listings: Listings): readonly string[] {

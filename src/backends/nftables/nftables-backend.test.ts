@@ -4,8 +4,8 @@ import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
-import { execChecked, systemExec } from "../../platform/linux/exec.ts";
-import { takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import { type Exec, execChecked, systemExec } from "../../platform/linux/exec.ts";
+import { takeKernelLock } from "../../platform/linux/instance-lock.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
@@ -29,6 +29,8 @@ class Rig {
   readonly repairs: string[] = [];
   readonly sleeps: number[] = [];
   nowMs = 0;
+  /** What is seen of one that runs. */
+  kubeProxy: string | undefined;
   /** What happens every sync period. */
   check: () => Promise<void> = async () => undefined;
   readonly #failures = new Set<"nft" | "netlink" | "answer">();
@@ -43,7 +45,10 @@ class Rig {
   }
 
   /** @param change of what the kernel does */
-  start(flags: Readonly<Record<string, unknown>> = {}, change: Partial<Nft> = {}): Backend {
+  async start(
+    flags: Readonly<Record<string, unknown>> = {},
+    change: Partial<Nft> = {},
+  ): Promise<Backend> {
     const nft = createNft({
       run: (...call) => this.namespace.run(() => systemExec.run(...call)),
     });
@@ -71,7 +76,8 @@ class Rig {
         read: async () => undefined,
         ensure: async (name, value) => this.sysctls.push(`${name}=${value}`) > 0,
       },
-      takeLock: () => this.namespace.run(() => takeInstanceLock("nftables")),
+      findKubeProxy: async () => this.kubeProxy,
+      takeLock: () => this.namespace.run(() => takeKernelLock("nftables")),
       createConntrack: () => NO_CONNTRACK,
       clock: {
         nowMs: () => this.nowMs,
@@ -92,7 +98,7 @@ class Rig {
       onRepair: (error: unknown) =>
         void this.repairs.push(error === undefined ? "well" : String(error)),
     };
-    const backend = createNftablesBackend(optionsOf(flags), context, world);
+    const backend = await createNftablesBackend(optionsOf(flags), context, world);
     this.#backend = backend;
     this.#feed = new Feed(backend.sink);
     return backend;
@@ -148,7 +154,7 @@ const STICKY = service({ affinitySeconds: 600, externalIPs: ["203.0.113.1"] });
 describe("in the kernel", requires("linux", "root", "nft"), () => {
   test("a restart with the same state changes nothing, whatever happened before", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     const other = service({ name: "other", clusterIPs: ["10.96.0.2", "fd00:96::2"] });
     const others = [1, 2, 3, 4].map((n) =>
       endpoint(n, { name: `o-${n}`, group: "other", addresses: [`10.1.1.${n}`, `fd00:1::${n}`] }),
@@ -159,7 +165,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     const state = [STICKY, endpoint(2), endpoint(3), endpoint(9), other, ...others.slice(1)];
     await rig.stop();
     const before = await rig.generation();
-    rig.start();
+    await rig.start();
     await rig.apply(...state);
     expect(await rig.generation()).toBe(before);
     await rig.apply(...state, endpoint(10));
@@ -168,16 +174,46 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("a restart with another state takes one transaction", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(STICKY, endpoint(1));
     await rig.stop();
     const before = await rig.generation();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(2));
     expect(await rig.generation()).toBe(before + 1);
-    const listing = await (await rig.listing()).join("\n");
+    const listing = (await rig.listing()).join("\n");
     expect(listing).toContain("10.1.0.2 . 8080");
     expect(listing).not.toContain("203.0.113.1");
+  });
+
+  test("a restart executes just what differs, also where others altered it meanwhile", async () => {
+    const rig = new Rig();
+    const scripts: string[] = [];
+    const exec: Exec = {
+      run: (program, args, options) => {
+        if (args.includes("-f")) scripts.push(options?.stdin ?? "");
+        return rig.namespace.run(() => systemExec.run(program, args, options));
+      },
+    };
+    await rig.start();
+    await rig.apply(STICKY, endpoint(1), endpoint(2));
+    const before = await rig.listing();
+    await rig.stop();
+    await rig.run("add element ip portolan cluster-ips { 10.96.7.7 }");
+    await rig.run("delete element ip portolan cluster-ips { 10.96.0.1 }");
+    await rig.run("flush chain ip portolan dispatch");
+    await rig.start({}, createNft(exec));
+    await rig.apply(STICKY, endpoint(1), endpoint(2));
+    expect(await rig.listing()).toEqual(before);
+    expect(scripts.join("").split("\n")).toEqual([
+      expect.stringMatching(/^add chain ip portolan dispatch /),
+      "delete element ip portolan cluster-ips { 10.96.7.7 }",
+      "flush chain ip portolan dispatch",
+      expect.stringMatching(/^add rule ip portolan dispatch /),
+      expect.stringMatching(/^add rule ip portolan dispatch /),
+      "add element ip portolan cluster-ips { 10.96.0.1 }",
+      "",
+    ]);
   });
 
   test.each([
@@ -189,7 +225,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     ["a table is deleted", "delete table ip portolan"],
   ])("what others did is undone and told: %s", async (_name, command) => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     const before = await rig.listing();
     await rig.run(command);
@@ -200,14 +236,14 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("a change that the kernel does not expect becomes one full transaction", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     await rig.run("delete element ip portolan endpoints { 10.96.0.1 . tcp . 80 . 0:2 }");
     const before = await rig.generation();
     await rig.apply(service(), endpoint(1));
     expect(await rig.generation()).toBe(before + 1);
     await rig.stop();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1));
     expect(await rig.generation()).toBe(before + 1);
   });
@@ -220,7 +256,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
       scripts.push(script);
       await real.run(script);
     };
-    const backend = rig.start({}, { run });
+    const backend = await rig.start({}, { run });
     await rig.apply(service(), endpoint(1), endpoint(2));
     const before = await rig.generation();
     await rig.apply(service(), endpoint(1), endpoint(3));
@@ -240,7 +276,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     "elements that the kernel does not expect become one full transaction: %s",
     async (command) => {
       const rig = new Rig();
-      rig.start();
+      await rig.start();
       await rig.apply(service(), endpoint(1), endpoint(2));
       await rig.run(command);
       const before = await rig.generation();
@@ -259,14 +295,14 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     const rig = new Rig();
     await rig.run("add table ip portolan");
     await rig.run("add set ip portolan services { type ipv4_addr ; }");
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1));
     expect((await rig.listing()).join("\n")).toContain("10.96.0.1 . tcp . 80");
   });
 
   test("what the kernel remembers of clients outlives repairs", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(STICKY, endpoint(1));
     await rig.run(
       "add element ip portolan remembered { 192.0.2.9 . 10.96.0.1 . tcp . 80 timeout 1h : 0:5 }",
@@ -280,7 +316,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
   test("a transaction that failed is repeated with what changed meanwhile", async () => {
     const rig = new Rig();
     rig.failNext("nft");
-    rig.start();
+    await rig.start();
     await expect(rig.apply(service(), endpoint(1))).rejects.toThrow("no nft");
     await rig.apply(service(), endpoint(1), endpoint(2));
     expect((await rig.listing()).join("\n")).toContain("10.1.0.2 . 8080");
@@ -290,7 +326,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
   test("a first transaction that failed is done by the next check", async () => {
     const rig = new Rig();
     rig.failNext("nft");
-    rig.start();
+    await rig.start();
     await expect(rig.apply(service(), endpoint(1))).rejects.toThrow("no nft");
     await rig.check();
     expect((await rig.listing()).join("\n")).toContain("10.1.0.1 . 8080");
@@ -298,7 +334,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("a repair that failed is told, and done by the next check", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1));
     const before = await rig.listing();
     await rig.run("flush chain ip portolan postrouting");
@@ -315,7 +351,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("a repair that failed is done by the next sync, and the check after it finds all well", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1));
     await rig.run("add chain ip portolan mine");
     await rig.run("flush chain ip portolan postrouting");
@@ -328,20 +364,20 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.check();
     expect(await rig.generation()).toBe(generation);
     const fresh = new Rig();
-    fresh.start();
+    await fresh.start();
     await fresh.apply(service(), endpoint(2));
     expect(mended).toEqual(await fresh.listing());
   });
 
   test("a transaction that failed may be in the kernel: the next one writes everything", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1));
     const before = await rig.listing();
     await rig.stop();
     rig.failNext("answer");
-    rig.start();
-    await expect(rig.apply(service(), endpoint(2))).rejects.toThrow("no answer");
+    await rig.start();
+    await expect(rig.apply(service(), endpoint(2), endpoint(3))).rejects.toThrow("no answer");
     expect(await rig.listing()).not.toEqual(before);
     await rig.apply(service(), endpoint(1));
     expect(await rig.listing()).toEqual(before);
@@ -349,7 +385,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("elements that could not be written are owed to the next check", async () => {
     const rig = new Rig();
-    rig.start();
+    await rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     rig.failNext("netlink");
     await expect(rig.apply(service(), endpoint(1), endpoint(3))).rejects.toThrow("no netlink");
@@ -361,7 +397,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("after a clean-up checks leave the kernel alone, and a sync writes everything", async () => {
     const rig = new Rig();
-    const backend = rig.start();
+    const backend = await rig.start();
     await rig.apply(service(), endpoint(1));
     await backend.cleanup();
     await rig.check();
@@ -373,7 +409,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("the next change is asked for no sooner than --min-sync-period after a sync", async () => {
     const rig = new Rig();
-    rig.start({ minSyncPeriod: "5s" });
+    await rig.start({ minSyncPeriod: "5s" });
     await rig.apply(service(), endpoint(1));
     expect(rig.sleeps).toEqual([]);
     rig.nowMs += 2000;
@@ -384,24 +420,41 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(rig.sleeps).toEqual([3000]);
   });
 
-  test("a --sync-period that is too short is refused with what would be right", () => {
+  test("a --sync-period that is too short is refused with what would be right", async () => {
     const rig = new Rig();
-    expect(() => rig.start({ syncPeriod: "999ms" })).toThrow(
+    await expect(rig.start({ syncPeriod: "999ms" })).rejects.toThrow(
       "--sync-period: 999ms is too short; expected 1s or more, such as 30s",
     );
-    rig.start({ syncPeriod: "1s" });
+    await rig.start({ syncPeriod: "1s" });
   });
 
-  test("a second instance is refused with the pid of the first", () => {
+  test("a second instance is refused with the pid of the first", async () => {
     const rig = new Rig();
-    rig.start();
-    expect(() => rig.start()).toThrow(`by pid ${process.pid}`);
+    await rig.start();
+    await expect(rig.start()).rejects.toThrow(`by pid ${process.pid}`);
+  });
+
+  test("beside another data plane of the kernel it is refused, by name and pid", async () => {
+    const rig = new Rig();
+    const lock = rig.namespace.run(() => takeKernelLock("iptables"));
+    await expect(rig.start()).rejects.toThrow(
+      `the backend "iptables" is run in this network namespace already, by pid ${process.pid}`,
+    );
+    lock.release();
+    await rig.start();
+  });
+
+  test("beside a kube-proxy it starts only where it is told to take over", async () => {
+    const rig = new Rig();
+    rig.kubeProxy = "pid 7";
+    await expect(rig.start()).rejects.toThrow("kube-proxy runs here (pid 7)");
+    await rig.start({ takeOver: true });
   });
 
   test("clean-up removes everything and nothing else, and may be repeated", async () => {
     const rig = new Rig();
     await rig.run("add table ip other");
-    const backend = rig.start();
+    const backend = await rig.start();
     await rig.apply(service(), endpoint(1));
     await backend.cleanup();
     await backend.cleanup();
@@ -410,14 +463,14 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("services on loopback need route_localnet, which is told", async () => {
     const rig = new Rig();
-    rig.start({ nodeportAddresses: "localhost" });
+    await rig.start({ nodeportAddresses: "localhost" });
     await rig.apply(service());
     expect(rig.sysctls).toEqual(["net.ipv4.conf.all.route_localnet=1"]);
   });
 
   test("tells how it is, and counts", async () => {
     const rig = new Rig();
-    const backend = rig.start();
+    const backend = await rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     expect(backend.status()).toEqual({
       summary: "1 addresses, 2 slots, 11 chains",

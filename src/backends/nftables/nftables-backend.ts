@@ -7,10 +7,13 @@ import {
 } from "../../core/sinks/fullstate.ts";
 import { createPacedSink } from "../../core/sinks/paced.ts";
 import { Turns } from "../../core/turns.ts";
+import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
+import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { openLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
+import { ChangeTimes } from "../change-times.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
-import { ChangeTimes } from "./change-times.ts";
+import { type KernelCounts, tellInKernel } from "../tell-in-kernel.ts";
 import { KernelSync } from "./kernel-sync.ts";
 import { limitLines } from "./limit-lines.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
@@ -24,34 +27,63 @@ const NAME = "nftables";
 /**
  * Takes the only place of its kind in the network namespace; the kernel is not touched before the first
  * state comes.
- * @throws CoreError ERR_USAGE or ERR_CONFIG_INVALID, or ERR_NOT_POSSIBLE_HERE where another instance runs
+ * @throws CoreError ERR_USAGE or ERR_CONFIG_INVALID, or ERR_NOT_POSSIBLE_HERE where another instance or a
+ *   kube-proxy runs
  */
-export function createNftablesBackend(
+export async function createNftablesBackend(
   options: ValuesOf<typeof NFTABLES_OPTIONS>,
-  { nodeName, log, onRepair }: BackendContext,
+  context: BackendContext,
   world: NftablesWorld,
-): Backend {
-  const planner = new Planner(planSettingsOf(options, nodeName));
+): Promise<Backend> {
+  const planner = new Planner(planSettingsOf(options, context.nodeName));
   const checkPeriodMs = checkPeriodOf(options);
-  const lock = world.takeLock();
+  const { isForCleanup = false } = context;
+  const lock = world.takeLock(isForCleanup);
+  try {
+    // What is removed is in tables of our own, which a kube-proxy does not know.
+    if (!options.takeOver && !isForCleanup) await refuseKubeProxy(world.findKubeProxy);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  const { minSyncPeriod } = options;
+  return openBackend({ planner, lock, checkPeriodMs, minSyncPeriod, context, world });
+}
+
+interface BackendParts {
+  readonly planner: Planner;
+  readonly lock: InstanceLock;
+  readonly checkPeriodMs: number;
+  readonly minSyncPeriod: number;
+  readonly context: BackendContext;
+  readonly world: NftablesWorld;
+}
+
+function openBackend(parts: BackendParts): Backend {
+  const { planner, lock, checkPeriodMs, minSyncPeriod, world } = parts;
+  const { nodeName, log, onRepair } = parts.context;
   const { nft, elements, generation, clock } = world;
   const { tables } = planner;
   const kernel = new KernelSync({ nft, elements, generation, tables, log });
   const conntrack = world.createConntrack((ip) =>
     tables.some(({ facts }) => facts.nodePortAddresses.includes(ip)),
   );
-  const times = new ChangeTimes(() => clock.nowMs());
+  const times = new ChangeTimes(NAME, () => clock.nowMs());
   const turns = new Turns();
-  let isFirst = true;
+  let isRead = false;
+  let isTold = false;
   let told: readonly string[] = [];
 
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
-    if (isFirst) await kernel.readKernel();
-    isFirst = false;
+    if (!isRead) await kernel.readKernel();
+    isRead = true;
     planner.update(state, changed);
-    if (servesLoopback(planner)) await openLoopback(world.sysctl, log, NAME);
     await kernel.sync();
+    // The rules now keep strangers away from loopback.
+    if (planner.servesLoopback) await openLoopback(world.sysctl, log, NAME);
     onRepair?.(undefined);
+    if (!isTold) tellInKernel(NAME, countsOf(state), log);
+    isTold = true;
     told = tellLimits(planner, told, log);
     const { removed } = await conntrack.reconcile(state.services, changed.services);
     if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
@@ -73,7 +105,7 @@ export function createNftablesBackend(
     apply: (state, changed) => turns.take(() => apply(state, changed)),
   });
   return {
-    sink: createPacedSink(times.watch(sink), options.minSyncPeriod, clock),
+    sink: createPacedSink(times.watch(sink), minSyncPeriod, clock),
     status: () => statusOf(planner),
     metrics: () => [...nftablesMetrics(planner, kernel.counts()), times.metrics()],
     drain: async () => undefined,
@@ -89,8 +121,10 @@ export function createNftablesBackend(
   };
 }
 
-function servesLoopback({ tables }: Planner): boolean {
-  return tables.some(({ facts }) => facts.family === "v4" && facts.servesLoopback);
+function countsOf({ services }: FullState): KernelCounts {
+  let endpoints = 0;
+  for (const service of services.values()) endpoints += service.endpoints.length;
+  return { services: services.size, endpoints };
 }
 
 function tellLimits(planner: Planner, told: readonly string[], log: Log): readonly string[] {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { ModelObject } from "../../core/model/object.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft } from "../../platform/linux/nft/nft.ts";
-import { previewNftables } from "./preview.ts";
+import { type PreviewWorld, previewNftables } from "./preview.ts";
 import { endpoint, NODE, NODE_NAME, opsOf, optionsOf, service } from "./samples.fixture.ts";
 
 const STATE = [
@@ -19,28 +21,66 @@ const STATE = [
   endpoint(2, { weight: 3 }),
 ];
 
-test("is the whole text of a first transaction", async () => {
-  const text = await previewNftables(optionsOf(), NODE_NAME, opsOf(STATE));
+const NO_TABLES: PreviewWorld = {
+  nft: { list: async () => undefined },
+  sysctl: { read: async () => "0" },
+};
+
+test("where no table is, it is the whole text of a first transaction", async () => {
+  const { script: text, unread } = await preview(STATE);
+  expect(unread).toBeUndefined();
   expect(text).toContain('203.0.113.2 . tcp . 80 comment "default/web" : goto allowed-external-');
   expect(text).toContain("add element ip portolan allowed { 203.0.113.2 . tcp . 80 . 192.0.2.0/24");
   expect(text).toContain("add table ip6 portolan");
 });
 
+test("where tables can not be read, it is the same, and why is said", async () => {
+  const list = async () => {
+    throw new CoreError("ERR_PROGRAM_FAILED", "nft: Operation not permitted");
+  };
+  const { script, unread } = await preview(STATE, { ...NO_TABLES, nft: { list } });
+  expect(unread).toBe("nft: Operation not permitted");
+  expect(script).toBe((await preview(STATE)).script);
+});
+
+test.each([
+  ["0", true],
+  ["1", false],
+])("where loopback is served and route_localnet is %s, that is told: %s", async (value, isTold) => {
+  const options = optionsOf({ nodeportAddresses: "localhost" });
+  const world = { ...NO_TABLES, sysctl: { read: async () => value } };
+  const { script } = await previewNftables(options, NODE_NAME, opsOf(STATE), world);
+  expect(script.startsWith("# sysctl -w net.ipv4.conf.all.route_localnet=1\n")).toBe(isTold);
+});
+
 test("a wrong option is refused", async () => {
   const options = optionsOf({ podInterfaceNamePrefix: 'veth" drop' });
-  await expect(previewNftables(options, NODE_NAME, [])).rejects.toMatchObject({
+  await expect(previewNftables(options, NODE_NAME, [], NO_TABLES)).rejects.toMatchObject({
     code: "ERR_USAGE",
     message: expect.stringContaining('--pod-interface-name-prefix: "veth" drop" is not valid'),
   });
 });
 
+function preview(objects: readonly ModelObject[], world = NO_TABLES) {
+  return previewNftables(optionsOf(), NODE_NAME, opsOf(objects), world);
+}
+
 describe("the kernel", requires("linux", "root", "nft"), () => {
-  test("takes it as it is, and nothing is there afterwards", async () => {
+  test("takes it as it is; then there is nothing to do, and after a change just that", async () => {
     const namespace = NetworkNamespace.create();
     const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });
     try {
-      await nft.check(await previewNftables(optionsOf(), NODE_NAME, opsOf(STATE)));
+      const world = { ...NO_TABLES, nft };
+      const first = await preview(STATE, world);
+      await nft.check(first.script);
       expect(await nft.list({ family: "ip", name: "portolan" })).toBeUndefined();
+      await nft.run(first.script);
+      expect(await preview(STATE, world)).toEqual({ script: "" });
+      const changed = await preview([...STATE, endpoint(3)], world);
+      expect(changed.script).toContain("10.1.0.3 . 8080");
+      expect(changed.script).not.toContain("table");
+      await nft.run(changed.script);
+      expect(await preview([...STATE, endpoint(3)], world)).toEqual({ script: "" });
     } finally {
       namespace.close();
     }

@@ -1,18 +1,39 @@
+import { CoreError } from "../../core/errors.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import type { Op } from "../../core/view/ops.ts";
+import type { Nft } from "../../platform/linux/nft/nft.ts";
+import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
+import { planLoopback } from "../../platform/linux/route-localnet.ts";
+import type { Sysctl } from "../../platform/linux/sysctl.ts";
+import type { Preview } from "../backend.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
+import { adoptTables } from "./plan/adopt-tables.ts";
 import { Planner } from "./plan/planner.ts";
+import type { TablePlanner } from "./plan/table-planner.ts";
 import { planSettingsOf } from "./plan-settings.ts";
 
-/** The transaction of a first sync, as `nft -f -` would read it. @throws CoreError ERR_USAGE */
+/** What is looked at; nothing is touched. */
+export interface PreviewWorld {
+  readonly nft: Pick<Nft, "list">;
+  readonly sysctl: Pick<Sysctl, "read">;
+}
+
+/**
+ * The transaction of a first sync, as `nft -f -` would read it: what differs from what the kernel holds.
+ * @throws CoreError ERR_USAGE
+ */
 export async function previewNftables(
   options: ValuesOf<typeof NFTABLES_OPTIONS>,
   nodeName: string,
   ops: readonly Op[],
-): Promise<string> {
+  { nft, sysctl }: PreviewWorld,
+): Promise<Preview> {
   const planner = new Planner(planSettingsOf(options, nodeName));
+  const { tables } = planner;
+  const { listings, unread } = await readTables(tables, nft);
+  for (const [table, listing] of listings) table.seedSlots(listing);
   const sink = createFullStateSink({
     waitRequest: () => ({ nodeName, sets: KERNEL_SETS }),
     apply: (state, changed) => planner.update(state, changed),
@@ -21,5 +42,32 @@ export async function previewNftables(
     if (op.op === "reset") sink.reset();
     else await sink.send(op);
   }
-  return planner.tables.map((table) => table.fullScript(undefined)).join("");
+  const scripts = adoptTables(tables, listings)
+    ? tables.map((table) => table.changesScript())
+    : tables.map((table) => table.fullScript(listings.get(table)));
+  const settings = planner.servesLoopback ? await planLoopback(sysctl) : "";
+  return { script: settings + scripts.join(""), ...(unread !== undefined && { unread }) };
+}
+
+interface FoundTables {
+  readonly listings: ReadonlyMap<TablePlanner, NftListing>;
+  /** Why they could not be read. */
+  readonly unread: string | undefined;
+}
+
+async function readTables(
+  tables: readonly TablePlanner[],
+  nft: PreviewWorld["nft"],
+): Promise<FoundTables> {
+  const listings = new Map<TablePlanner, NftListing>();
+  try {
+    for (const table of tables) {
+      const listing = await nft.list(table.table);
+      if (listing !== undefined) listings.set(table, listing);
+    }
+    return { listings, unread: undefined };
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    return { listings: new Map(), unread: error.message };
+  }
 }

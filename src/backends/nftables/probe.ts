@@ -5,6 +5,7 @@ import type { FindKubeProxy } from "../../platform/linux/kube-proxy-presence.ts"
 import { isDenied, type Nft } from "../../platform/linux/nft/nft.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Finding, Machine } from "../backend.ts";
+import { missing, surroundingFindings } from "../kernel-findings.ts";
 import { NFTABLES_OPTIONS } from "./options.ts";
 import { tableFacts } from "./plan/table-facts.ts";
 import { TablePlanner } from "./plan/table-planner.ts";
@@ -22,7 +23,6 @@ const OLDEST_NFT = "1.0.1";
 const OLDEST_KERNEL = "5.13";
 
 const INSTALL_NFT = "install it: apt-get install nftables, dnf install nftables";
-const FORWARDING = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"] as const;
 
 /** What is missing here; touches nothing. */
 export async function probeNftables(
@@ -43,8 +43,7 @@ export async function probeNftables(
   if (!isRoot) return [missing("only root may change the kernel's rules", "run it as root")];
   return [
     ...(await probeRules(world.nft)),
-    ...(await probeForwarding(world.sysctl)),
-    ...(await probeKubeProxy(world.findKubeProxy)),
+    ...(await surroundingFindings(world.sysctl, world.findKubeProxy)),
   ];
 }
 
@@ -71,36 +70,6 @@ async function probeRules(nft: Nft): Promise<readonly Finding[]> {
       missing(`the kernel refuses the rules: ${why}`, "load its modules nf_tables and nft_*"),
     ];
   }
-}
-
-async function probeForwarding(sysctl: Sysctl): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  for (const name of FORWARDING) {
-    if ((await sysctl.read(name)) !== "0") continue;
-    findings.push({
-      severity: "degraded",
-      what: `${name} is 0: what others send to services is not forwarded`,
-      remedy: `sysctl -w ${name}=1`,
-    });
-  }
-  return findings;
-}
-
-/** Its rules have names of their own, so nothing is broken, but the first of both to see a packet wins. */
-async function probeKubeProxy(find: FindKubeProxy): Promise<readonly Finding[]> {
-  const seen = await find();
-  if (seen === undefined) return [];
-  return [
-    {
-      severity: "degraded",
-      what: `kube-proxy runs here (${seen}) and serves the same services`,
-      remedy: "stop it, then portolan cleanup --kube-proxy",
-    },
-  ];
-}
-
-function missing(what: string, remedy: string): Finding {
-  return { severity: "missing", what, remedy };
 }
 
 /** Compares the leading numbers of versions: `5.9` is older than `5.13`. */

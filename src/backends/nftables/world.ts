@@ -4,7 +4,12 @@ import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntra
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
-import { type InstanceLock, takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import {
+  type InstanceLock,
+  takeInstanceLock,
+  takeKernelLock,
+} from "../../platform/linux/instance-lock.ts";
+import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
@@ -21,8 +26,9 @@ export interface NftablesWorld {
   readonly elements: NftElements;
   readonly generation: NftGeneration;
   readonly sysctl: Sysctl;
-  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance holds it */
-  takeLock(): InstanceLock;
+  readonly findKubeProxy: FindKubeProxy;
+  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
+  takeLock(isForCleanup: boolean): InstanceLock;
   createConntrack(answersNodePorts: (ip: string) => boolean): ConntrackReconciler;
   readonly clock: NftablesClock;
 }
@@ -46,7 +52,9 @@ export function openWorld(): NftablesWorld {
     elements: openNftElements(),
     generation: openNftGeneration(),
     sysctl: systemSysctl,
-    takeLock: () => takeInstanceLock("nftables"),
+    findKubeProxy,
+    takeLock: (isForCleanup) =>
+      isForCleanup ? takeInstanceLock("nftables") : takeKernelLock("nftables"),
     createConntrack: (answersNodePorts) =>
       createConntrackReconciler({
         table: openConntrackTable(),

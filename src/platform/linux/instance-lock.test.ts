@@ -23,3 +23,29 @@ test("who lets go lets the next one in; other names stand apart", requires("linu
   expect(() => takeInstanceLock(name)).toThrow("already");
   second.release();
 });
+
+test(
+  "of the kernel's data planes there is one, and who is refused is told which",
+  requires("linux", "root"),
+  async () => {
+    const { takeKernelLock, takeInstanceLock } = await import("./instance-lock.ts");
+    const { NetworkNamespace } = await import("./network-namespace.ts");
+    const namespace = NetworkNamespace.create();
+    onTestFinished(() => namespace.close());
+    namespace.run(() => {
+      const first = takeKernelLock("iptables");
+      const remedy = `by pid ${process.pid}, and serves what "nftables" would serve; stop that one first, and remove what it leaves: portolan cleanup --to iptables`;
+      expect(() => takeKernelLock("nftables")).toThrow(
+        `the backend "iptables" is run in this network namespace already, ${remedy}`,
+      );
+      expect(() => takeKernelLock("iptables")).toThrow(
+        '"iptables" is run in this network namespace',
+      );
+      // Clean-up of another one, and a redirect to userspace, may stand beside it.
+      takeInstanceLock("nftables").release();
+      takeInstanceLock("userspace --redirect").release();
+      first.release();
+      takeKernelLock("nftables").release();
+    });
+  },
+);

@@ -21,6 +21,14 @@ export interface InstanceLock {
   release(): void;
 }
 
+/** The data planes of the kernel. They serve the same addresses: whichever meets a packet first would win. */
+const KERNEL_PLANES = ["nftables", "iptables", "ipvs"] as const;
+
+type KernelPlane = (typeof KERNEL_PLANES)[number];
+
+/** What all of them hold, beside the lock of their own name. */
+const SHARED_NAME = "kernel data plane";
+
 /** Who is refused is left in the queue of the socket, so it has to be long. */
 const BACKLOG = 4096;
 const LENGTH = 16;
@@ -32,36 +40,82 @@ const LENGTH = 16;
  * @throws CoreError ERR_NOT_POSSIBLE_HERE with the pid of the one that holds it
  */
 export function takeInstanceLock(name: string): InstanceLock {
-  const address = unixAddress(`@portolan/${name}`);
+  const lock = tryLock(name);
+  if (lock !== undefined) return lock;
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    `the backend "${name}" is run in this network namespace already, by ${holderOf(name)}; stop that one first`,
+  );
+}
+
+/**
+ * The same for a data plane of the kernel: there is one of all of them in a network namespace.
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE with the name and the pid of the one that runs
+ */
+export function takeKernelLock(name: KernelPlane): InstanceLock {
+  const own = takeInstanceLock(name);
+  const shared = tryLock(SHARED_NAME);
+  if (shared !== undefined) {
+    return {
+      release: () => {
+        shared.release();
+        own.release();
+      },
+    };
+  }
+  // The lock of this name is held by us: the holder of what is shared has another one.
+  const others = KERNEL_PLANES.filter((plane) => plane !== name);
+  const [other = others.join('" or "')] = others.filter(isHeld);
+  const holder = holderOf(SHARED_NAME);
+  own.release();
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    `the backend "${other}" is run in this network namespace already, by ${holder}, and serves what "${name}" would serve; stop that one first, and remove what it leaves: portolan cleanup --to ${other}`,
+  );
+}
+
+/** Undefined where somebody holds it. */
+function tryLock(name: string): InstanceLock | undefined {
+  const address = addressOf(name);
   const fd = openSocket();
   const bound = bindTo(fd, address);
   if (bound < 0) {
     close(fd);
-    if (bound !== -ERRNO.EADDRINUSE) checked("bind", bound, address.path);
-    throw new CoreError(
-      "ERR_NOT_POSSIBLE_HERE",
-      `the backend "${name}" is run in this network namespace already, by ${holderOf(address.path)}; stop that one first`,
-    );
+    if (bound === -ERRNO.EADDRINUSE) return undefined;
+    checked("bind", bound, address.path);
   }
   checked("listen", listen(fd, BACKLOG), address.path);
-  let isHeld = true;
+  let isOurs = true;
   return {
     release: () => {
-      if (isHeld) close(fd);
-      isHeld = false;
+      if (isOurs) close(fd);
+      isOurs = false;
     },
   };
+}
+
+function addressOf(name: string): ReturnType<typeof unixAddress> {
+  return unixAddress(`@portolan/${name}`);
 }
 
 function openSocket(): number {
   return checked("socket", socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-/** unix(7): a connected socket tells the process that listens, as this process would call it. */
-function holderOf(path: string): string {
+function isHeld(name: string): boolean {
   const fd = openSocket();
   try {
-    if (connectTo(fd, unixAddress(path)) < 0) return "a process that does not tell its pid";
+    return connectTo(fd, addressOf(name)) >= 0;
+  } finally {
+    close(fd);
+  }
+}
+
+/** unix(7): a connected socket tells the process that listens, as this process would call it. */
+function holderOf(name: string): string {
+  const fd = openSocket();
+  try {
+    if (connectTo(fd, addressOf(name)) < 0) return "a process that does not tell its pid";
     const pid = peerPidOf(fd);
     return pid === 0 ? "a process of another pid namespace" : `pid ${pid}`;
   } finally {

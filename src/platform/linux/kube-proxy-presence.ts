@@ -46,6 +46,6 @@ export async function refuseKubeProxy(find: FindKubeProxy): Promise<void> {
   if (seen === undefined) return;
   throw new CoreError(
     "ERR_NOT_POSSIBLE_HERE",
-    `kube-proxy runs here (${seen}), and its chains have the same names; stop it first, or give --take-over where it is about to stop`,
+    `kube-proxy runs here (${seen}) and serves the same services; stop it first, or give --take-over where it is about to stop`,
   );
 }

@@ -36,6 +36,11 @@ export class Planner {
     return this.#limits;
   }
 
+  /** Whether connections to 127.0.0.1 are served, which needs the kernel's leave. */
+  get servesLoopback(): boolean {
+    return this.tables.some(({ facts }) => facts.family === "v4" && facts.servesLoopback);
+  }
+
   update(state: FullState, changed: ChangedKeys): void {
     if (changed.further.listeners.size > 0) this.#indexListeners(state);
     const hasOthers = this.#updateFacts(state);

@@ -15,6 +15,7 @@ import { containersOf, FILLED_BY_KERNEL, NAMES } from "./containers.ts";
 import type { Frontend } from "./frontend.ts";
 import { type ElementChanges, FrontendTable } from "./frontend-table.ts";
 import { slotsIn } from "./listed-slots.ts";
+import { mendTable, type TableMend } from "./mend-table.ts";
 import type { TableFacts } from "./table-facts.ts";
 
 const TABLE_NAME = "portolan";
@@ -51,6 +52,8 @@ export class TablePlanner {
   /** Chains that nobody needs any more; some kernels delete them only in a later transaction. */
   readonly #stale = new Set<string>();
   #seeds: ReadonlyMap<string, Slots> = new Map();
+  /** How what was found in the kernel differs, until it is put right. */
+  #mend: TableMend | undefined;
 
   constructor(facts: TableFacts) {
     this.table = { family: facts.nft, name: TABLE_NAME };
@@ -107,21 +110,33 @@ export class TablePlanner {
     this.#seeds = slotsIn(listing);
   }
 
+  /** What a table that holds this needs. */
+  mendFor(listing: NftListing): TableMend {
+    const containers = containersOf(this.#facts.family);
+    const wanted = { containers, chains: () => this.chains(), elements: () => this.elements() };
+    return mendTable(wanted, listing);
+  }
+
+  /** What is to be done is this, up to the next commit, whatever was committed before. */
+  adopt(mend: TableMend): void {
+    this.#mend = mend;
+  }
+
   /** What changed, where that is elements alone; undefined where chains come, change or go too. */
   elementChanges(): ElementChanges | undefined {
-    const hasChains = this.#chains.changes().set.length > 0 || this.#goingChains().length > 0;
+    const hasChains = this.#changedChains().length > 0 || this.#goingChains().length > 0;
     return hasChains ? undefined : this.#elementChanges();
   }
 
   /** The commands for what changed; empty where nothing did. */
   changesScript(): string {
     const script = new TableScript(this.table);
-    const chains = this.#chains.changes();
+    const chains = this.#changedChains();
     const elements = this.#elementChanges();
-    for (const [, chain] of chains.set) script.addChain(chain);
+    for (const chain of chains) script.addChain(chain);
     script.deleteElements(elements.removed);
-    for (const [name, chain] of chains.set) {
-      script.flushChain(name);
+    for (const chain of chains) {
+      script.flushChain(chain.name);
       script.addRules(chain);
     }
     script.addElements(elements.added);
@@ -131,7 +146,12 @@ export class TablePlanner {
     return script.text();
   }
 
+  #changedChains(): readonly NftChain[] {
+    return this.#mend?.chains ?? this.#chains.changes().set.map(([, chain]) => chain);
+  }
+
   #elementChanges(): ElementChanges {
+    if (this.#mend !== undefined) return this.#mend.elements;
     const members = this.#members.changes();
     const elements = this.#frontends.changes();
     return {
@@ -206,6 +226,7 @@ export class TablePlanner {
     this.#members.commit();
     this.#frontends.commit();
     this.#seeds = new Map();
+    this.#mend = undefined;
   }
 
   /** After a full transaction nothing else is left in the table. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Sink } from "../../core/sinks/sink.ts";
-import { type Op, RESET, SYNC } from "../../core/view/ops.ts";
+import type { Sink } from "../core/sinks/sink.ts";
+import { type Op, RESET, SYNC } from "../core/view/ops.ts";
 import { ChangeTimes } from "./change-times.ts";
 
 const CHANGE_A: Op = { op: "delete", set: "services", path: "default/a" };
@@ -10,7 +10,7 @@ const CHANGE_B: Op = { op: "delete", set: "services", path: "default/b" };
 class Rig {
   nowMs = 0;
   fails = false;
-  readonly #times = new ChangeTimes(() => this.nowMs);
+  readonly #times = new ChangeTimes("nftables", () => this.nowMs);
   readonly #sink: Sink = this.#times.watch({
     setup: () => undefined,
     waitRequest: () => ({ nodeName: "here", sets: [] }),

@@ -1,6 +1,6 @@
-import type { Sink } from "../../core/sinks/sink.ts";
-import { histogramSamples } from "../histogram-samples.ts";
-import type { MetricFamily } from "../metric-family.ts";
+import type { Sink } from "../core/sinks/sink.ts";
+import { histogramSamples } from "./histogram-samples.ts";
+import type { MetricFamily } from "./metric-family.ts";
 
 /** Upper ends in seconds: kube-proxy's, each twice the one before. */
 const BOUNDS: readonly number[] = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
@@ -8,13 +8,15 @@ const MS_PER_SECOND = 1000;
 
 /** How long changes take from when they are told to when the kernel follows them. */
 export class ChangeTimes {
+  readonly #backend: string;
   readonly #nowMs: () => number;
   readonly #counts = [...BOUNDS, Number.POSITIVE_INFINITY].map(() => 0);
   #sum = 0;
   /** When the first word came of what the kernel does not follow yet, by set and path. */
   readonly #sinceMs = new Map<string, number>();
 
-  constructor(nowMs: () => number) {
+  constructor(backend: string, nowMs: () => number) {
+    this.#backend = backend;
     this.#nowMs = nowMs;
   }
 
@@ -35,7 +37,7 @@ export class ChangeTimes {
 
   metrics(): MetricFamily {
     return {
-      name: "nftables_change_to_kernel_seconds",
+      name: `${this.#backend}_change_to_kernel_seconds`,
       help: "From when a change was told to when the kernel follows it.",
       kind: "histogram",
       samples: histogramSamples({ bounds: BOUNDS, counts: this.#counts, sum: this.#sum }),
