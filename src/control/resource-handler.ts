@@ -35,4 +35,10 @@ export type ActionHandler = (call: ActionCall) => Result | Promise<Result>;
 export interface ResourceHandler {
   readonly spec: ResourceSpec;
   readonly actions: Readonly<Partial<Record<Action, ActionHandler>>>;
+  /**
+   * Looks at what a change needs outside the state, before its turn: what takes long and changes
+   * nothing.
+   * @throws CoreError
+   */
+  readonly examine?: (call: ActionCall) => Promise<void>;
 }

@@ -73,6 +73,8 @@ function annotationsField<O>(fields: readonly Field<O>[], meaning: Meaning<O>): 
         standard: "none",
       },
     ],
+    // What is typed by its own parameter wins over what an annotation says.
+    isReadFirst: true,
     show: meaning.show,
     read: (object, params, problems) => {
       const inputs = new Map<string, ParamInput>();

@@ -43,8 +43,8 @@ export const ATTACHED_FIELDS: readonly Field<GroupRef>[] = [
       set: (ref, weight) => ({ ...ref, weight }),
     },
   ),
-  hintAnnotations(HINTS),
   ...HINTS,
+  hintAnnotations(HINTS),
 ];
 
 export const ATTACHED_ACTIONS: Partial<Record<Action, ActionSpec>> = actionsOf(ATTACHED_FIELDS, {

@@ -56,8 +56,7 @@ export interface DesiredResource {
   readonly names: (call: ReadCall) => readonly string[];
   /** In the same order. */
   readonly records: (call: ReadCall) => readonly ResultRecord[];
-  /** Looks at what a change needs outside the store, before its turn. @throws CoreError */
-  readonly examine?: (call: ActionCall) => Promise<void>;
+  readonly examine?: ResourceHandler["examine"];
 }
 
 /** The actions of a resource on a running instance. */
@@ -70,7 +69,8 @@ export function handlerOf(resource: DesiredResource): ResourceHandler {
   for (const action of CHANGE_ACTIONS) {
     if (resource.plans[action] !== undefined) actions[action] = change;
   }
-  return { spec: resource.spec, actions };
+  const { spec, examine } = resource;
+  return { spec, actions, ...(examine === undefined ? {} : { examine }) };
 }
 
 async function carryOut(resource: DesiredResource, call: ActionCall): Promise<Result> {

@@ -15,6 +15,8 @@ export interface Field<O> {
   readonly specs: readonly [ParamSpec, ParamSpec?];
   /** Whether `update` does not take it. */
   readonly isFixed?: boolean;
+  /** Whether it is read before the others, which then win over it. */
+  readonly isReadFirst?: boolean;
   /** As it would be typed. */
   readonly show: (object: O) => Cell;
   /** The object with what was given. */
@@ -176,7 +178,11 @@ export function readFields<O>(
   problems: Problem[] = [],
 ): O {
   let result = object;
-  for (const field of fields) {
+  const inOrder = [
+    ...fields.filter(({ isReadFirst }) => isReadFirst === true),
+    ...fields.filter(({ isReadFirst }) => isReadFirst !== true),
+  ];
+  for (const field of inOrder) {
     const isGiven = field.specs.some((spec) => spec !== undefined && params.has(spec.name));
     if (isGiven) result = field.read(result, params, problems);
   }

@@ -16,8 +16,7 @@ import { ourEndpoints } from "./upstream.ts";
 export const SERVER_GROUPS: ObjectResource<"Group"> = {
   type: "server-group",
   kind: "Group",
-  // What is typed by its own parameter wins over what an annotation says.
-  fields: [groupAnnotations(GROUP_FIELDS), ...GROUP_FIELDS],
+  fields: [...GROUP_FIELDS, groupAnnotations(GROUP_FIELDS)],
   standard: (place): ObjectOf<"Group"> => parseKind("Group", { ...place, healthCheck: {} }),
   isOne: () => true,
   inner: ({ namespace, name }, view) => ourEndpoints(`${namespace}/${name}`, view),

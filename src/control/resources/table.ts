@@ -1,5 +1,6 @@
 import { ENGINE_HANDLERS } from "../engine-resources/table.ts";
 import type { ResourceHandler } from "../resource-handler.ts";
+import type { ResourceName } from "../resource-names.ts";
 import type { ResourceSpec } from "../resource-spec.ts";
 import { CERT_KEY } from "./cert-key.ts";
 import { CONTROLLER_HANDLERS } from "./controllers.ts";
@@ -31,6 +32,11 @@ export const DESIRED_RESOURCES: readonly DesiredResource[] = [
   SERVICE,
   ENDPOINT,
 ];
+
+/** The resource of that name, where it is objects of the store. */
+export function desiredOf(type: ResourceName): DesiredResource | undefined {
+  return DESIRED_RESOURCES.find(({ spec }) => spec.name === type);
+}
 
 /** All that commands can do. */
 export const HANDLERS: readonly ResourceHandler[] = [

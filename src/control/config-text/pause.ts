@@ -1,0 +1,9 @@
+import { setImmediate } from "node:timers/promises";
+
+/** After this many lines others have their turn. */
+const LINES_A_TURN = 200;
+
+/** Lets others run every now and then: long configurations must not hold up the thread. */
+export async function pauseAt(count: number): Promise<void> {
+  if (count % LINES_A_TURN === LINES_A_TURN - 1) await setImmediate();
+}

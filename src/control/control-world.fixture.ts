@@ -1,0 +1,138 @@
+import { CoreError } from "../core/errors.ts";
+import type { ModelObject } from "../core/model/object.ts";
+import { GlobalStore } from "../core/store/global-store.ts";
+import type { EnginePort } from "./engine-port.ts";
+import { MemoryEngine } from "./memory-engine.fixture.ts";
+import {
+  CONTROL_OWNER,
+  type ControllerState,
+  type ControllersPort,
+  type ControlWorld,
+  type DesiredChange,
+  type RuntimeChange,
+  type RuntimeEntry,
+} from "./world.ts";
+
+/** The names of files that a `MemoryWorld` has from the start. */
+export const CERT_FILE = "/pem/site.pem";
+export const KEY_FILE = "/pem/site.key";
+
+const PEM_FILES: readonly (readonly [string, string])[] = [
+  [CERT_FILE, "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"],
+  [KEY_FILE, "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n"],
+];
+
+export interface MemoryWorldOptions {
+  readonly store?: GlobalStore;
+  /** Undefined: a `MemoryEngine`; null: none. */
+  readonly engine?: EnginePort | null;
+}
+
+/** An instance in memory: a real store, and beside it what tests want it to have. */
+export class MemoryWorld implements ControlWorld {
+  readonly store: GlobalStore;
+  readonly engine: EnginePort | undefined;
+  readonly controllers: MemoryControllers = new MemoryControllers();
+  readonly version = "0.0.0-test";
+  readonly files: Map<string, string> = new Map(PEM_FILES);
+  readonly hosts: Map<string, readonly string[]> = new Map([
+    ["a.example", ["192.0.2.1", "2001:db8::1"]],
+  ]);
+  /** Every change that was made, in order. */
+  readonly commits: DesiredChange[] = [];
+  /** What the next change, of objects or of what is kept, fails with. */
+  failNext: CoreError | undefined;
+  /** What is waited for before a change is made. */
+  beforeCommit: () => Promise<void> = async () => undefined;
+  isShutDown = false;
+  #kept: readonly RuntimeEntry[] = [];
+
+  constructor(options: MemoryWorldOptions = {}) {
+    this.store = options.store ?? new GlobalStore();
+    this.engine = options.engine === null ? undefined : (options.engine ?? new MemoryEngine());
+  }
+
+  async commit(change: DesiredChange): Promise<void> {
+    await this.beforeCommit();
+    this.#failIfTold();
+    this.store.transact(CONTROL_OWNER, (transaction) => {
+      for (const { kind, key } of change.delete) transaction.delete(kind, key);
+      for (const object of change.set) transaction.set(object);
+    });
+    this.commits.push(change);
+  }
+
+  async replace(objects: readonly ModelObject[]): Promise<void> {
+    await this.beforeCommit();
+    this.#failIfTold();
+    this.store.transact(CONTROL_OWNER, (transaction) => transaction.replaceAll(objects));
+  }
+
+  async keep(change: RuntimeChange): Promise<void> {
+    this.#failIfTold();
+    const stays = (entry: RuntimeEntry): boolean =>
+      !change.remove.some(({ kind, name }) => kind === entry.kind && name === entry.name);
+    this.#kept = [...this.#kept.filter(stays), ...change.add];
+  }
+
+  kept(): readonly RuntimeEntry[] {
+    return this.#kept;
+  }
+
+  async readFile(path: string): Promise<string> {
+    const text = this.files.get(path);
+    if (text !== undefined) return text;
+    throw new CoreError("ERR_STATE_UNREADABLE", `${path}: there is no such file`);
+  }
+
+  async writeFile(path: string, text: string): Promise<void> {
+    const before = this.files.get(path);
+    if (before !== undefined) this.files.set(`${path}.bak`, before);
+    this.files.set(path, text);
+  }
+
+  async lookup(name: string): Promise<readonly string[]> {
+    const addresses = this.hosts.get(name);
+    if (addresses !== undefined) return addresses;
+    throw new CoreError("ERR_NOT_FOUND", `no addresses for ${name}`);
+  }
+
+  shutdown(): void {
+    this.isShutDown = true;
+  }
+
+  async keepFile(name: string, text: string): Promise<string> {
+    const path = `/kept/${name}`;
+    await this.writeFile(path, text);
+    return path;
+  }
+
+  #failIfTold(): void {
+    const error = this.failNext;
+    this.failNext = undefined;
+    if (error !== undefined) throw error;
+  }
+}
+
+/** Controllers that listen nowhere. */
+export class MemoryControllers implements ControllersPort {
+  #states: readonly ControllerState[] = [];
+
+  list(): readonly ControllerState[] {
+    return this.#states;
+  }
+
+  async add(entry: Extract<RuntimeEntry, { kind: "controller" }>): Promise<void> {
+    const { type, name, address, secretFile } = entry;
+    this.start({ type, name, address, hasSecret: secretFile !== "", connections: 0 });
+  }
+
+  /** As if it had been told at the start. */
+  start(state: ControllerState): void {
+    this.#states = [...this.#states, state];
+  }
+
+  async remove(type: ControllerState["type"], name: string): Promise<void> {
+    this.#states = this.#states.filter((state) => state.type !== type || state.name !== name);
+  }
+}

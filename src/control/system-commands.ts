@@ -1,0 +1,75 @@
+import { CoreError } from "../core/errors.ts";
+import { Turns } from "../core/turns.ts";
+import type { Caller, SystemCommand, SystemVerb } from "./command.ts";
+import { loadConfig } from "./config-text/load-config.ts";
+import { readConfig } from "./config-text/read-config.ts";
+import { renderConfig } from "./config-text/render-config.ts";
+import { renderManual } from "./manual/render-manual.ts";
+import { viewOf } from "./resources/state-view.ts";
+import { RESOURCES } from "./resources/table.ts";
+import { DONE, type Result } from "./result.ts";
+import type { ControlWorld } from "./world.ts";
+
+/** Those that anybody may give. */
+const PLAIN_VERBS: ReadonlySet<SystemVerb> = new Set(["help", "version", "list config"]);
+
+/** @throws CoreError ERR_REFUSED */
+export function assertMaySystem(what: string, caller: Caller): void {
+  if (caller.maySystem) return;
+  throw new CoreError(
+    "ERR_REFUSED",
+    `"${what}" is for the console; start with --allow-system-commands to allow it over ${caller.via}`,
+  );
+}
+
+/** The commands about the instance itself. What takes long is done outside of the turns of all commands. */
+export class SystemCommands {
+  readonly #world: ControlWorld;
+  readonly #turns: Turns;
+  /** One file at a time, so that of two that write one file the later wins. */
+  readonly #writes = new Turns();
+
+  constructor(world: ControlWorld, turns: Turns) {
+    this.#world = world;
+    this.#turns = turns;
+  }
+
+  async run({ verb, args }: SystemCommand, caller: Caller): Promise<Result> {
+    if (!PLAIN_VERBS.has(verb)) assertMaySystem(verb, caller);
+    const [argument = ""] = args;
+    switch (verb) {
+      case "help":
+        return { kind: "text", text: renderManual(RESOURCES) };
+      case "version":
+        return { kind: "text", text: this.#world.version };
+      case "list config":
+        return { kind: "text", text: await this.#config() };
+      case "save":
+        return this.#save(argument);
+      case "load":
+        return this.#load(argument);
+      case "lookup":
+        return { kind: "names", names: await this.#world.lookup(argument) };
+      case "shutdown":
+        this.#world.shutdown();
+        return { kind: "done", note: "the instance ends" };
+    }
+  }
+
+  #config(): Promise<string> {
+    const world = this.#world;
+    return this.#turns.take(() => renderConfig(viewOf(world.store), world.kept()));
+  }
+
+  async #save(path: string): Promise<Result> {
+    return this.#writes.take(async () => {
+      await this.#world.writeFile(path, await this.#config());
+      return DONE;
+    });
+  }
+
+  async #load(path: string): Promise<Result> {
+    const steps = await readConfig(path, this.#world);
+    return this.#turns.take(() => loadConfig(steps, this.#world));
+  }
+}
