@@ -78,6 +78,9 @@ function holdsPlace(scope: ScopeSpec, place: readonly ResourceName[]): boolean {
   );
 }
 
+/** An error that tells more ways than these is not read. */
+const MAX_WAYS = 4;
+
 /** Says where this can be done, or what can be done here. */
 function placeProblem(command: ResourceCommand, resource: ResourceSpec): Problem {
   const { action } = command;
@@ -92,7 +95,6 @@ function placeProblem(command: ResourceCommand, resource: ResourceSpec): Problem
       expected: `one of ${actions.join(", ")}`,
     };
   }
-  const expected = ways.map((way) => placeText(way, action) || `${resource.name} by itself`);
   const here = ACTIONS.filter((other) =>
     resource.scopes.some((scope) => scope.actions[other] !== undefined && holdsPlace(scope, place)),
   );
@@ -102,6 +104,21 @@ function placeProblem(command: ResourceCommand, resource: ResourceSpec): Problem
     path: ["in"],
     fault: "malformed",
     value: `"${action} ${resource.name}" with ${shown}`,
-    expected: `${expected.join(", or ")}${alternative}`,
+    expected: `${expectedPlace(ways, place, command)}${alternative}`,
   };
+}
+
+/** The ways that go on from what was said, or all of them; of many only how they begin. */
+function expectedPlace(
+  ways: readonly (readonly ResourceName[])[],
+  said: readonly ResourceName[],
+  { type, action }: ResourceCommand,
+): string {
+  const going = ways.filter((way) => said.every((part, index) => part === way[index]));
+  const near = said.length > 0 && going.length > 0 ? going : ways;
+  if (near.length <= MAX_WAYS) {
+    return near.map((way) => placeText(way, action) || `${type} by itself`).join(", or ");
+  }
+  const nearest = new Set(near.flatMap(([first]) => first ?? []));
+  return `${prepositionOf(action, 0)} one of ${[...nearest].join(", ")}; "man ${type} ${action}" tells all`;
 }

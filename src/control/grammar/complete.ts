@@ -9,8 +9,8 @@ import { TokenCursor } from "./token-cursor.ts";
 import { type Token, tokenize } from "./tokenize.ts";
 import { findAction, findResource, isListing, isPreposition, prepositionOf } from "./words.ts";
 
-/** The names of resources that are there; `within` is empty where no place is said: all of them. */
-export type NamesOf = (type: ResourceName, within: readonly ResourceRef[]) => readonly string[];
+/** The names of resources that are there; of what is in others, all: a name is typed before its place. */
+export type NamesOf = (type: ResourceName) => readonly string[];
 
 const SYSTEM_PREFIX = "System:";
 
@@ -143,7 +143,7 @@ class Completion {
         if (spec.references === undefined) return [];
         const before = partial.slice(0, partial.lastIndexOf(",") + 1);
         const taken = before.split(",");
-        return this.#namesOf(spec.references, [])
+        return this.#namesOf(spec.references)
           .filter((name) => !taken.includes(name))
           .map((name) => `${before}${name}`);
       }
@@ -174,6 +174,6 @@ class Completion {
   }
 
   #names(type: ResourceName): readonly string[] {
-    return this.#namesOf(type, []).map(quoteWord);
+    return this.#namesOf(type).map(quoteWord);
   }
 }

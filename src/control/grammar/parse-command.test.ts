@@ -179,9 +179,7 @@ test.each([
   ],
   [
     "list session in server s1",
-    [
-      'in: "list session" with in server NAME; expected in event-loop NAME in event-loop-group NAME, or in tcp-lb NAME, or in server NAME in server-group NAME',
-    ],
+    ['in: "list session" with in server NAME; expected in server NAME in server-group NAME'],
   ],
   ["list session in servr s1", ['in: "servr" is not valid; expected "server"']],
   ["list session in", ['in: missing; expected a resource and its name after "in"']],

@@ -39,3 +39,7 @@ export const RESULTS = `Every command comes to one of these, whichever way it wa
 | an error | what is refused | its message, a problem a line | \`-ERR CODE message\` | the same | a status from 400 up, \`{"code":"ERR_USAGE","message":"...","problems":[...]}\` |
 
 The paths of the HTTP API answer in their own way: a \`GET\` with the records as JSON, \`POST\` with 201, \`PUT\` and \`DELETE\` with 204. The codes of errors are in [errors.md](errors.md).`;
+
+export const SYSTEM = `They are about the instance itself; \`System:\` may stand before them. \`save\`, \`load\`, \`lookup\`, \`shutdown\` and the controllers are for the console: elsewhere they are refused (\`ERR_REFUSED\`) unless the instance allows them (\`--allow-system-commands\`).
+
+What \`save\` writes and \`load\` reads is text, a command a line; \`load\` lines in it read other files. What no command has words for is written as a whole object, \`System: set {...}\`, which only \`load\` understands. \`load\` does all that a file says or nothing, adds to what is there, and lets names lead nowhere that are not there yet, with a note.`;

@@ -4,7 +4,7 @@ import { expectedOf, withArticle } from "../grammar/param-value.ts";
 import { SYSTEM_SYNTAX } from "../grammar/parse-system-command.ts";
 import type { ResourceName } from "../resource-names.ts";
 import type { ParamSpec, ResourceSpec, ScopeSpec } from "../resource-spec.ts";
-import { COMMANDS_INTRODUCTION, GENERATED, RESULTS, WORDS } from "./commands-doc-text.ts";
+import { COMMANDS_INTRODUCTION, GENERATED, RESULTS, SYSTEM, WORDS } from "./commands-doc-text.ts";
 import { actionRows, actionsOf, SYNTAX } from "./render-manual.ts";
 import { paramValues, subjectOf } from "./usage.ts";
 
@@ -23,7 +23,7 @@ export function renderCommandsDoc(resources: readonly ResourceSpec[]): string {
     "## Results",
     RESULTS,
     "## System commands",
-    "`System:` may stand before them. Outside of the console they are refused, unless the operator allows them (`ERR_REFUSED`).",
+    SYSTEM,
     table(
       ["command", "does"],
       SYSTEM_SYNTAX.map(({ verb, argument = "", help }) => [
@@ -62,9 +62,7 @@ function renderScope(resource: ResourceSpec, scope: ScopeSpec): readonly string[
   const [only, ...more] = scope.within;
   const place = more.length === 0 ? only : undefined;
   const rows = actionsOf(scope).map(([action, { help }]) => [
-    code(
-      `${action} ${subjectOf(resource, action, place ?? [])}${place === undefined ? " PLACE" : ""}`,
-    ),
+    code(`${action} ${subjectOf(resource, action, place)}`),
     help,
   ]);
   const parts = [table(["command", "does"], rows)];

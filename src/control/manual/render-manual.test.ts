@@ -21,11 +21,13 @@ By itself
   list server-group          names all
   remove server-group NAME   takes it away
 
-In upstream NAME, or in service NAME
-  add server-group NAME to upstream NAME ...
-                                        lets it serve there
-  remove server-group NAME from upstream NAME
-                                        lets it serve there no longer
+In PLACE
+  add server-group NAME PLACE ...  lets it serve there
+  remove server-group NAME PLACE   lets it serve there no longer
+
+PLACE is one of
+  in upstream NAME
+  in service NAME
 
 man server-group ACTION tells more: add, list, remove.`);
 });

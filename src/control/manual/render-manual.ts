@@ -65,11 +65,19 @@ function renderResource(resource: ResourceSpec): string {
 }
 
 function renderScope(resource: ResourceSpec, scope: ScopeSpec): string {
-  const [place = []] = scope.within;
+  const [only, ...more] = scope.within;
+  const place = more.length === 0 ? only : undefined;
   const rows = actionsOf(scope).map(
     ([action, { help, params }]): Row => [usageOf(resource, action, place, params), help],
   );
-  return section(placeTitle(scope), rows);
+  if (place !== undefined) return section(titleOf(place), rows);
+  const places = scope.within.map((way) => `  ${placeText(way, "list") || "none"}`);
+  return paragraphs(section("In PLACE", rows), ["PLACE is one of", ...places].join("\n"));
+}
+
+function titleOf(place: readonly ResourceName[]): string {
+  const where = placeText(place, "list").replace(/^in/, "In");
+  return where === "" ? "By itself" : where;
 }
 
 function renderAction(resource: ResourceSpec, action: Action): string {
@@ -116,12 +124,6 @@ export function actionsOf(scope: ScopeSpec): readonly (readonly [Action, ActionS
     const spec = scope.actions[action];
     return spec === undefined ? [] : [[action, spec] as const];
   });
-}
-
-/** Where a resource is: `By itself`, `In upstream NAME, or in service NAME`. */
-function placeTitle({ within }: ScopeSpec): string {
-  const ways = within.map((place) => placeText(place, "list") || "by itself").join(", or ");
-  return `${ways.slice(0, 1).toUpperCase()}${ways.slice(1)}`;
 }
 
 type Row = readonly [term: string, help: string];

@@ -43,21 +43,22 @@ export function paramValues(spec: ParamSpec): string {
   }
 }
 
-/** `server-group NAME to upstream NAME`: a resource with its place, after the action. */
+/** `server-group NAME to upstream NAME`: a resource with its place; undefined where it has several. */
 export function subjectOf(
   resource: ResourceSpec,
   action: Action,
-  place: readonly ResourceName[],
+  place: readonly ResourceName[] | undefined,
 ): string {
   const name = isListing(action) ? "" : "NAME";
-  return [resource.name, name, placeText(place, action)].filter((part) => part !== "").join(" ");
+  const where = place === undefined ? "PLACE" : placeText(place, action);
+  return [resource.name, name, where].filter((part) => part !== "").join(" ");
 }
 
 /** `add tcp-lb NAME address ADDRESS upstream UPSTREAM ...`: the dots stand for other parameters. */
 export function usageOf(
   resource: ResourceSpec,
   action: Action,
-  place: readonly ResourceName[],
+  place: readonly ResourceName[] | undefined,
   params: readonly ParamSpec[],
 ): string {
   const needed = action === "add" ? params.filter(({ required }) => required === true) : [];
