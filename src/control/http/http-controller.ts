@@ -1,6 +1,7 @@
 import { chmod } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { removeStaleSocket } from "../../brain/unix-socket.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -68,11 +69,7 @@ export async function startHttpController(options: HttpControllerOptions): Promi
   });
   const server = createLimitedServer(limits);
   const sockets = countSockets(server, log, limits);
-  const handle = handler.handle.bind(handler);
-  server.on("request", handle);
-  // Whether a body is wanted at all is known only after the head was looked at.
-  server.on("checkContinue", handle);
-  server.on("clientError", refuseUnreadable);
+  serveWith(server, handler);
   await listen(server, address);
   server.on("error", (error) => log.error({ err: error }, "HTTP"));
   const bound = boundAddress(server, address);
@@ -87,6 +84,7 @@ export async function startHttpController(options: HttpControllerOptions): Promi
     connections: () => sockets.size,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      handler.endConnections();
       watch.close();
       server.closeIdleConnections();
       const end = setTimeout(() => server.closeAllConnections(), limits.closeGraceMs);
@@ -110,6 +108,22 @@ function createLimitedServer(limits: HttpLimits): Server {
   server.maxConnections = limits.maxConnections;
   server.timeout = limits.stallTimeoutMs;
   return server;
+}
+
+function serveWith(server: Server, handler: RequestHandler): void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    latest.set(request.socket, response);
+    void handler.handle(request, response);
+  };
+  server.on("request", handle);
+  // Whether a body is wanted at all is known only after the head was looked at.
+  server.on("checkContinue", handle);
+  server.on("clientError", (error, socket) => {
+    const response = latest.get(socket);
+    const isAwaited = response?.req.complete === true && !response.writableEnded;
+    refuseUnreadable(error, socket, isAwaited);
+  });
 }
 
 function countSockets(server: Server, log: Log, limits: HttpLimits): ReadonlySet<Socket> {

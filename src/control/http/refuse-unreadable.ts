@@ -6,11 +6,16 @@ import { HttpRefusal } from "./refusal.ts";
 
 /**
  * Answers what is no HTTP, or came too slowly, and ends the connection; without a word where one
- * could stand in the middle of an answer.
+ * would stand in place of an answer, or in the middle of it.
+ * @param isAwaited whether an answer to a whole request is still to come
  */
-export function refuseUnreadable(error: Error & { readonly code?: string }, socket: Duplex): void {
+export function refuseUnreadable(
+  error: Error & { readonly code?: string },
+  socket: Duplex,
+  isAwaited: boolean,
+): void {
   const hasAnswered = socket instanceof Socket && socket.bytesWritten > 0;
-  if (!socket.writable || hasAnswered || error.code === "ECONNRESET") {
+  if (!socket.writable || isAwaited || hasAnswered || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }

@@ -48,15 +48,22 @@ const RETRY = { "retry-after": "1" };
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   #inWork = 0;
+  #isEnding = false;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
+  }
+
+  /** From now on every answer is the last on its connection. */
+  endConnections(): void {
+    this.#isEnding = true;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = await this.#answer(request, response);
     // Whoever asked may be gone.
     if (response.destroyed) return;
+    if (this.#isEnding) response.shouldKeepAlive = false;
     if ("open" in answer) answer.open(response, COMMON_HEADERS);
     else writeAnswer(request, response, answer);
   }

@@ -2,7 +2,7 @@ import type { ResourceSpec } from "../../resource-spec.ts";
 import { planResourceRoutes } from "../resource-routes.ts";
 import { type OptionalParts, ownPaths } from "./own-paths.ts";
 import type { JsonSchema } from "./param-schema.ts";
-import { resourceOperation, resourceSchemas } from "./resource-paths.ts";
+import { nameParameters, resourceOperation, resourceSchemas } from "./resource-paths.ts";
 import { jsonResponse, refusalResponses } from "./responses.ts";
 import { SHARED_PARAMETERS, SHARED_SCHEMAS } from "./shared-schemas.ts";
 
@@ -39,7 +39,7 @@ export function openApiDocument(
     paths,
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      parameters: SHARED_PARAMETERS,
+      parameters: { ...SHARED_PARAMETERS, ...Object.fromEntries(routes.flatMap(nameParameters)) },
       headers: {
         ETag: { description: "Of the state and what was read of it.", schema: { type: "string" } },
       },

@@ -1,14 +1,6 @@
 import { API_PREFIX } from "../resource-routes.ts";
 import type { JsonSchema } from "./param-schema.ts";
-import {
-  jsonContent,
-  jsonResponse,
-  OF_CHANGES,
-  OF_READS,
-  type RefusalStatus,
-  ref,
-  refusals,
-} from "./responses.ts";
+import { jsonContent, jsonResponse, OF_CHANGES, OF_READS, ref, refusals } from "./responses.ts";
 
 /** Parts of the API that only some controllers have. */
 export interface OptionalParts {
@@ -47,8 +39,6 @@ function open(operationId: string, summary: string, type: string): JsonSchema {
   };
 }
 
-const SOME: readonly RefusalStatus[] = ["400", "413", "415"];
-
 const ALL: JsonSchema = {
   operationId: "listAll",
   tags: ["instance"],
@@ -74,7 +64,7 @@ const COMMAND: JsonSchema = {
   requestBody: { required: true, content: jsonContent(ref("schemas", "CommandLine")) },
   responses: {
     "200": jsonResponse("What came of it.", ref("schemas", "Result")),
-    ...refusals([...OF_READS, ...SOME, "409"]),
+    ...refusals(OF_CHANGES),
   },
 };
 
@@ -120,16 +110,7 @@ const PEM_UPDATE: JsonSchema = {
   operationId: "updateCertKeyAsPem",
   tags: ["cert-key"],
   summary: "Replaces a certificate and its key; listeners that use it take the new one",
-  parameters: [
-    {
-      name: "cert-key",
-      in: "path",
-      required: true,
-      description: "Name of the cert-key; a slash in it is written %2F.",
-      schema: { type: "string" },
-    },
-    ref("parameters", "IfMatch"),
-  ],
+  parameters: [ref("parameters", "name.cert-key"), ref("parameters", "IfMatch")],
   ...PEM_BODY,
   responses: {
     "200": ref("responses", "Noted"),

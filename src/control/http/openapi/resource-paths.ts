@@ -1,21 +1,13 @@
 import { camelCase } from "../render-result.ts";
 import { actionOf, paramsOf, type ResourceRoute } from "../resource-routes.ts";
 import { bodySchema, type JsonSchema, recordSchema } from "./param-schema.ts";
-import {
-  jsonContent,
-  jsonResponse,
-  OF_CHANGES,
-  OF_READS,
-  OF_REMOVALS,
-  ref,
-  refusals,
-} from "./responses.ts";
+import { jsonContent, jsonResponse, OF_CHANGES, OF_READS, ref, refusals } from "./responses.ts";
 
 /** What a route is in the document. */
 export function resourceOperation(route: ResourceRoute): JsonSchema {
   const { resource, use } = route;
   const action = route.actions[actionOf(route)];
-  const examples = (action?.examples ?? []).map((line) => `    ${line}`);
+  const examples = examplesHere(route).map((line) => `    ${line}`);
   return {
     operationId: camelCase([use, ...placeWords(route)].join("-")),
     tags: [resource.name],
@@ -25,6 +17,17 @@ export function resourceOperation(route: ResourceRoute): JsonSchema {
     ...bodyOf(route),
     responses: responsesOf(route),
   };
+}
+
+/** Those of the action's examples that are about this place. */
+function examplesHere(route: ResourceRoute): readonly string[] {
+  const { within, actions } = route;
+  const places = /\b(?:in|to|from) /g;
+  return (actions[actionOf(route)]?.examples ?? []).filter(
+    (line) =>
+      (line.match(places) ?? []).length === within.length &&
+      within.every((type) => line.includes(` ${type} `)),
+  );
 }
 
 /** Schemas that the operations of a route name. */
@@ -52,9 +55,12 @@ function paramsOfPlace({ actions }: ResourceRoute): ReturnType<typeof paramsOf> 
   return [...byField.values()];
 }
 
-/** `server-group-in-upstream` */
+/** `server-group-in-upstream`; what can not be set looks the same in every place. */
 function placeName(route: ResourceRoute): string {
-  return [route.resource.name, ...route.within].join("-in-");
+  const { resource, within } = route;
+  return paramsOfPlace(route).length === 0
+    ? resource.name
+    : [resource.name, ...within].join("-in-");
 }
 
 function placeWords({ resource, within }: ResourceRoute): readonly string[] {
@@ -65,14 +71,30 @@ function isCounter({ resource }: ResourceRoute): boolean {
   return resource.section === "statistics";
 }
 
+function namesIn({ path }: ResourceRoute): readonly string[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, type = ""]) => type);
+}
+
+function nameParameter(type: string): string {
+  return `name.${type}`;
+}
+
+/** Parameters that a route's path names, by their names in the document. */
+export function nameParameters(route: ResourceRoute): readonly (readonly [string, JsonSchema])[] {
+  return namesIn(route).map((type) => [
+    nameParameter(type),
+    {
+      name: type,
+      in: "path",
+      required: true,
+      description: `Name of the ${type}; a slash in it is written %2F.`,
+      schema: { type: "string" },
+    },
+  ]);
+}
+
 function parametersOf(route: ResourceRoute): readonly JsonSchema[] {
-  const names = [...route.path.matchAll(/\{([^}]+)\}/g)].map(([, type]) => ({
-    name: type,
-    in: "path",
-    required: true,
-    description: `Name of the ${type}; a slash in it is written %2F.`,
-    schema: { type: "string" },
-  }));
+  const names = namesIn(route).map((type) => ref("parameters", nameParameter(type)));
   const condition = route.method === "GET" ? "IfNoneMatch" : "IfMatch";
   const force = route.use === "remove" && route.actions["force-remove"] !== undefined;
   return [...names, ...(force ? [ref("parameters", "Force")] : []), ref("parameters", condition)];
@@ -97,7 +119,7 @@ function responsesOf(route: ResourceRoute): JsonSchema {
     case "update":
       return { ...DONE, ...refusals(OF_CHANGES) };
     case "remove":
-      return { ...DONE, ...refusals(OF_REMOVALS) };
+      return { ...DONE, ...refusals(OF_CHANGES) };
   }
 }
 

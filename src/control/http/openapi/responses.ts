@@ -14,27 +14,19 @@ export function jsonResponse(description: string, schema: JsonSchema): JsonSchem
 
 const REFUSALS = {
   "400": ["Invalid", "Something in the request is not valid; all of it is listed."],
-  "401": ["Unauthorized", "The token is missing or wrong."],
-  "403": [
-    "Forbidden",
-    "Not allowed here: a system command, a page of another site, a strange host name.",
-  ],
   "404": ["NotFound", "There is no such thing."],
   "409": ["Conflict", "The name or address is taken, it is in use, or another source owns it."],
   "412": ["Changed", "The state is no longer the one that If-Match names."],
-  "413": ["TooLarge", "The body is too large."],
-  "415": ["NotJson", "The body is not application/json."],
-  "500": ["Fault", "The instance failed; the log has it under the errId."],
-  "501": ["NotPossible", "This instance can not do it: it has no proxy of its own."],
-  "503": ["Busy", "A limit is reached, or what was changed could not be kept; try again."],
+  default: [
+    "Refused",
+    "401: the token is missing or wrong. 403: a system command, a page of another site, a strange host name. 413: the body is too large. 415: it is not application/json. 500: the instance failed, and its log has more under the errId. 501: this instance can not do it. 503: a limit is reached, or what was changed could not be kept.",
+  ],
 } as const;
 
 export type RefusalStatus = keyof typeof REFUSALS;
 
-const ALWAYS: readonly RefusalStatus[] = ["401", "403", "500", "503"];
-export const OF_READS: readonly RefusalStatus[] = [...ALWAYS, "404", "501"];
-export const OF_REMOVALS: readonly RefusalStatus[] = [...OF_READS, "400", "409", "412"];
-export const OF_CHANGES: readonly RefusalStatus[] = [...OF_REMOVALS, "413", "415"];
+export const OF_READS: readonly RefusalStatus[] = ["404", "default"];
+export const OF_CHANGES: readonly RefusalStatus[] = ["400", "404", "409", "412", "default"];
 
 export function refusals(statuses: readonly RefusalStatus[]): JsonSchema {
   return Object.fromEntries(

@@ -83,8 +83,8 @@ function listenerBox(type, listener, speed) {
   const traffic = speed ? ' \u00b7 ' + amount(speed.connections) + '/s \u00b7 ' + amount(speed.bytes, 'B/s') : '';
   const kind = type === 'tcp-lb' ? listener.protocol || 'tcp' : type.split('-')[0];
   return {
-    title: listener.name + '  ' + kind,
-    note: listener.address + ' \u00b7 ' + amount(listener.connections) + ' open' + traffic,
+    title: listener.name + '  ' + listener.address,
+    note: kind + ' \u00b7 ' + amount(listener.connections) + ' open' + traffic,
     state: 'plain',
   };
 }
@@ -118,7 +118,8 @@ function serverBox(server) {
   const why = server.health === 'down' && server.reason ? server.reason : '';
   const speed = typeof server.latency === 'number' ? ' \u00b7 ' + amount(server.latency, 'ms') : '';
   const usual = 'weight ' + server.weight + ' \u00b7 ' + amount(server.connections) + ' open' + speed;
-  return { title: server.name + '  ' + server.address, note: why || usual, state: server.health, hint: server.health + (why ? ': ' + why : '') };
+  const known = server.health === 'up' || server.health === 'down' ? '' : server.health + ' \u00b7 ';
+  return { title: server.name + '  ' + server.address, note: why || known + usual, state: server.health, hint: server.health + (why ? ': ' + why : '') };
 }
 
 /** Gives every box its place: each stands beside the middle of what it leads to. */
