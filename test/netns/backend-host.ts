@@ -12,6 +12,7 @@ import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
 import { GlobalStore } from "../../src/core/store/global-store.ts";
 import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
 import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
+import { type ChurnPlan, type ChurnReport, churnEndpoints } from "./endpoint-churn.ts";
 
 const OWNER = "contract";
 
@@ -45,6 +46,14 @@ class Feed {
   async apply(objects: readonly ModelObject[]): Promise<void> {
     this.#store.transact(OWNER, (transaction) => transaction.replaceAll(objects));
     this.#store.markSynced(OWNER);
+    await this.#sync();
+  }
+
+  churn(plan: ChurnPlan): Promise<ChurnReport> {
+    return churnEndpoints(plan, this.#store, OWNER, () => this.#sync());
+  }
+
+  async #sync(): Promise<void> {
     const { sink } = this.#backend;
     const { sets } = await sink.waitRequest();
     this.#watcher ??= new NodeWatcher(this.#store, TOPOLOGY.node, sets);
@@ -69,25 +78,33 @@ class Feed {
 
 let feed: Feed | undefined;
 
-async function answer(request: BackendRequest): Promise<void> {
+async function answer(request: BackendRequest): Promise<ChurnReport | undefined> {
   switch (request.kind) {
     case "start":
       await feed?.close();
       feed = undefined;
       feed = await Feed.open(request.backend, request.options);
-      return;
+      return undefined;
     case "apply":
-      if (feed === undefined) throw new Error("no backend was started");
-      return feed.apply(request.objects);
+      await started().apply(request.objects);
+      return undefined;
+    case "churn":
+      return started().churn(request.plan);
     case "stop":
       await feed?.close();
       feed = undefined;
+      return undefined;
   }
+}
+
+function started(): Feed {
+  if (feed === undefined) throw new Error("no backend was started");
+  return feed;
 }
 
 process.on("message", (request: BackendRequest) => {
   answer(request).then(
-    () => reply({ problem: undefined }),
+    (churn) => reply({ problem: undefined, churn }),
     (error: unknown) =>
       reply({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );

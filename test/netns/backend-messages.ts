@@ -1,4 +1,5 @@
 import type { ModelObject } from "../../src/core/model/object.ts";
+import type { ChurnPlan, ChurnReport } from "./endpoint-churn.ts";
 
 /** Options as a user would write them, by their name in code. */
 export type RawOptions = Readonly<Record<string, string | number | boolean>>;
@@ -9,9 +10,13 @@ export type BackendRequest =
   | { readonly kind: "start"; readonly backend: string; readonly options: RawOptions }
   /** Answered when the data plane has it. */
   | { readonly kind: "apply"; readonly objects: readonly ModelObject[] }
+  /** Answered when it is over. */
+  | { readonly kind: "churn"; readonly plan: ChurnPlan }
   | { readonly kind: "stop" };
 
 /** Undefined where all went well. */
 export interface BackendReply {
   readonly problem: string | undefined;
+  /** What a churn was. */
+  readonly churn?: ChurnReport | undefined;
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
+import type { ChurnPlan, ChurnReport } from "./endpoint-churn.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -34,12 +35,19 @@ export class BackendProcess {
     return this.#child.pid;
   }
 
-  start(backend: string, options: RawOptions): Promise<void> {
-    return this.#ask({ kind: "start", backend, options });
+  async start(backend: string, options: RawOptions): Promise<void> {
+    await this.#ask({ kind: "start", backend, options });
   }
 
-  apply(objects: readonly ModelObject[]): Promise<void> {
-    return this.#ask({ kind: "apply", objects });
+  async apply(objects: readonly ModelObject[]): Promise<void> {
+    await this.#ask({ kind: "apply", objects });
+  }
+
+  /** Lets endpoints of what was applied come and go. */
+  async churn(plan: ChurnPlan): Promise<ChurnReport> {
+    const { churn } = await this.#ask({ kind: "churn", plan });
+    if (churn === undefined) throw new Error("the backend's process tells nothing of the churn");
+    return churn;
   }
 
   async close(): Promise<void> {
@@ -57,11 +65,11 @@ export class BackendProcess {
   }
 
   /** One at a time: the next waits for the answer. */
-  async #ask(request: BackendRequest): Promise<void> {
-    const { problem } = await new Promise<BackendReply>((resolve, reject) => {
-      const onMessage = (reply: BackendReply) => {
+  async #ask(request: BackendRequest): Promise<BackendReply> {
+    const reply = await new Promise<BackendReply>((resolve, reject) => {
+      const onMessage = (message: BackendReply) => {
         this.#child.off("exit", onExit);
-        resolve(reply);
+        resolve(message);
       };
       const onExit = () => {
         this.#child.off("message", onMessage);
@@ -71,6 +79,8 @@ export class BackendProcess {
       this.#child.once("exit", onExit);
       this.#child.send(request);
     });
+    const { problem } = reply;
     if (problem !== undefined) throw new Error(`${request.kind}: ${problem}\n${this.#stderr}`);
+    return reply;
   }
 }
