@@ -31,14 +31,14 @@ export const RESULTS = `Every command comes to one of these, whichever way it wa
 
 | result | of | console | RESP2 | RESP3 | \`POST /api/v1/command\` |
 |---|---|---|---|---|---|
-| done | \`add\`, \`update\`, \`remove\`, \`force-remove\`, \`save\`, \`load\`, \`shutdown\` | \`(done)\`, or what is still under way | \`+OK\` | \`+OK\` | \`{"kind":"done","note":""}\` |
+| done | \`add\`, \`update\`, \`remove\`, \`force-remove\`, \`save\`, \`load\`, \`shutdown\` | \`(done)\`, and a note where there is something to say | \`+OK\`, and the note | the same | \`{"kind":"done","note":""}\` |
 | names | \`list\`, \`lookup\` | one a line | array of bulk strings | the same | \`{"kind":"names","names":["lb0"]}\` |
-| records | \`list-detail\` | a table | array of lines \`NAME -> key value ...\` | array of maps | \`{"kind":"records","records":[{"name":"lb0"}]}\` |
+| records | \`list-detail\` | a table | array of bulk strings \`NAME -> key value ...\` | array of maps | \`{"kind":"records","records":[{"name":"lb0"}]}\` |
 | number | \`list\` of \`bytes-in\`, \`bytes-out\`, \`accepted-conn-count\` | the digits | integer | integer | \`{"kind":"number","value":0}\` |
 | text | \`man\`, \`help\`, \`version\`, \`list config\` | as it is | bulk string | the same | \`{"kind":"text","text":"..."}\` |
-| an error | what is refused | its message, a problem a line | \`-ERR CODE message\` | the same | a status from 400 up, \`{"code":"ERR_USAGE","message":"...","problems":[...]}\` |
+| an error | what is refused or fails | its code and message, a problem a line | \`-ERR CODE message\` | the same | a status from 400 up, \`{"code":"ERR_USAGE","message":"...","problems":[...]}\` |
 
-The paths of the HTTP API answer in their own way: a \`GET\` with the records as JSON, \`POST\` with 201, \`PUT\` and \`DELETE\` with 204. The codes of errors are in [errors.md](errors.md).`;
+The paths of the HTTP API answer in their own way: a \`GET\` with the records as JSON, \`POST\` with 201, \`PUT\` and \`DELETE\` with 204 (200 where there is a note). The codes of errors are in [errors.md](errors.md).`;
 
 export const SYSTEM = `They are about the instance itself; \`System:\` may stand before them. \`save\`, \`load\`, \`lookup\`, \`shutdown\` and the controllers are for the console: elsewhere they are refused (\`ERR_REFUSED\`) unless the instance allows them (\`--allow-system-commands\`).
 
