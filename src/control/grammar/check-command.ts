@@ -21,7 +21,7 @@ export function checkCommand(
   return action;
 }
 
-/** All that is wrong with a command; where it is no action of the table, only that. */
+/** All that is wrong with a command, as far as it can be known. */
 export function commandProblems(
   command: ResourceCommand,
   resources: readonly ResourceSpec[],
@@ -36,7 +36,8 @@ export function commandProblems(
   }
   const spec = findActionSpec(command, resources);
   if (spec === undefined) problems.push(placeProblem(command, resource));
-  else problems.push(...paramProblems(command.params, spec.params, command.action));
+  const params = (spec ?? onlySpec(resource, command.action))?.params;
+  if (params !== undefined) problems.push(...paramProblems(command.params, params, command.action));
   return problems;
 }
 
@@ -50,6 +51,12 @@ export function findActionSpec(
   return resource?.scopes.find(
     (scope) => scope.actions[command.action] !== undefined && holdsPlace(scope, place),
   )?.actions[command.action];
+}
+
+/** Where an action can be done in one way only, its parameters are known without its place. */
+function onlySpec(resource: ResourceSpec, action: Action): ActionSpec | undefined {
+  const [only, ...more] = resource.scopes.flatMap((scope) => scope.actions[action] ?? []);
+  return more.length === 0 ? only : undefined;
 }
 
 /** Every parameter that an action has in some place of its resource. */

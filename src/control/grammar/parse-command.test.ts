@@ -220,6 +220,14 @@ test.each([
   expect(problemsOf(line)).toEqual(problems);
 });
 
+test("a place that is wrong hides nothing that is wrong with the parameters", () => {
+  expect(problemsOf("add server s1 in tcp-lb lb0 weight x")).toEqual([
+    'in: "add server" with to tcp-lb NAME; expected to server-group NAME',
+    'weight: "x" is not valid; expected a whole number from 0 to 1000',
+    "address: missing; expected HOST:PORT, [IPV6]:PORT or unix:PATH",
+  ]);
+});
+
 test("words that were told apart already keep their spaces, quotes and braces", () => {
   const words = ["add", "sg", "g 0", "hint-host", 'a "b"', "annotations", '{"a":"b c"}'];
   expect(parseWords(words, FIXTURE_RESOURCES)).toEqual(

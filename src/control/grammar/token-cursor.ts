@@ -19,11 +19,4 @@ export class TokenCursor {
     if (token !== undefined) this.#at += 1;
     return token;
   }
-
-  /** All that is left, which is then behind. */
-  rest(): readonly Token[] {
-    const tokens = this.#tokens.slice(this.#at);
-    this.#at = this.#tokens.length;
-    return tokens;
-  }
 }

@@ -10,6 +10,9 @@ import { paramTerm, paramValues, usageOf } from "./usage.ts";
 export const SYNTAX =
   "ACTION RESOURCE [NAME] [in|to|from RESOURCE NAME]... [PARAMETER VALUE | FLAG]...";
 
+/** Help begins at most this far to the right. */
+const MAX_TERM = 36;
+
 const ACTION_HELP: Readonly<Record<Action, string>> = {
   add: "Makes one, or adds it to something",
   list: "Names all that there are",
@@ -138,8 +141,6 @@ function section(title: string, rows: readonly Row[]): string {
   );
   return [title, ...lines].join("\n");
 }
-
-const MAX_TERM = 36;
 
 /** `tcp-lb (tl)` */
 function terms(word: string, shorts: readonly string[]): string {
