@@ -1,0 +1,77 @@
+import { CoreError } from "../../core/errors.ts";
+import type { Result } from "../result.ts";
+import { renderRecords } from "./render-records.ts";
+import { visibleText } from "./visible-text.ts";
+
+export interface RenderOptions {
+  /** One JSON value on one line. */
+  readonly json: boolean;
+  /** Columns of the terminal; undefined where it is none. */
+  readonly width: number | undefined;
+  readonly hasColours: boolean;
+}
+
+const RED = "\u001b[31m";
+const DEFAULT_COLOUR = "\u001b[39m";
+
+/** What is printed for a result, with the end of the last line; nothing where it is empty. */
+export function renderResult(result: Result, options: RenderOptions): string {
+  if (options.json) return `${JSON.stringify(jsonOf(result))}\n`;
+  return linesOf(result, options.width)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** What is printed for a command that failed. */
+export function renderFailure(error: unknown, options: RenderOptions): string {
+  const { code, message, problems } = partsOf(error);
+  if (options.json) return `${JSON.stringify({ error: { code, message, problems } })}\n`;
+  const text = visibleText(`${code}: ${message}`);
+  return `${options.hasColours ? `${RED}${text}${DEFAULT_COLOUR}` : text}\n`;
+}
+
+function linesOf(result: Result, width: number | undefined): readonly string[] {
+  switch (result.kind) {
+    case "done":
+      return [result.note === "" ? "(done)" : `(done) ${visibleText(result.note)}`];
+    case "names":
+      return result.names.length === 0 ? nothing(width) : result.names.map(visibleText);
+    case "records":
+      return result.records.length === 0 ? nothing(width) : renderRecords(result.records, width);
+    case "number":
+      return [String(result.value)];
+    case "text":
+      return [visibleText(result.text).trimEnd()];
+  }
+}
+
+/** People want to see that there is none; programs count lines. */
+function nothing(width: number | undefined): readonly string[] {
+  return width === undefined ? [] : ["(none)"];
+}
+
+/** As the HTTP API has it: names and records are lists, the rest is itself. */
+function jsonOf(result: Result): unknown {
+  switch (result.kind) {
+    case "done":
+      return { done: true, note: result.note };
+    case "names":
+      return result.names;
+    case "records":
+      return result.records;
+    case "number":
+      return result.value;
+    case "text":
+      return result.text;
+  }
+}
+
+function partsOf(error: unknown): {
+  readonly code: string;
+  readonly message: string;
+  readonly problems: CoreError["problems"];
+} {
+  if (error instanceof CoreError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "ERR_INSTANCE", message, problems: [] };
+}
