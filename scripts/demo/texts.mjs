@@ -58,7 +58,7 @@ export function readyText({ ports, file, state, hasRedisCli }) {
   const redis = `redis-cli -p ${ports.respPort} list-detail server in server-group web`;
   const command = hasRedisCli
     ? redis
-    : `${redis}\n      (without redis-cli: npx portolan console --state ${state})`;
+    : `${redis}\n      (without redis-cli, the same typed at: npx portolan console --state ${state})`;
   return `
 Portolan is running. It listens on this machine only:
 
@@ -73,8 +73,10 @@ Try, in another terminal:
   2.  ${command}
   3.  http://127.0.0.1:${ports.httpPort}/   (the API, and what runs, in a browser)
 
+More of it, there:  export PORTOLAN_STATE=${state}
+  then  npx portolan status, top, console, get, watch, apply -f FILE; npx portolan --help
+
 It follows ${file}: change that, and what changed is done.
-It keeps its state in ${state}
 Ctrl-C ends it.
 `;
 }
