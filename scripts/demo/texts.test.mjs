@@ -37,7 +37,7 @@ test("three commands to try: curl first, then redis-cli, then the page", () => {
   ].map((part) => text.indexOf(part));
   expect(at).not.toContain(-1);
   expect(at).toEqual(at.toSorted((a, b) => a - b));
-  expect(text).not.toContain("console");
+  expect(text).not.toContain("without redis-cli");
   expect(readyText({ ...demo, hasRedisCli: false })).toContain(
     "npx portolan console --state /state",
   );
