@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../core/model/endpoint.ts";
+import { deepEqual } from "../../core/model/equal.ts";
 import type { Listener } from "../../core/model/listener.ts";
 import {
   groupKeyOf,
@@ -28,7 +29,7 @@ import { SOCKS5_SERVERS } from "../resources/socks5-server.ts";
 import type { StateView } from "../resources/state-view.ts";
 import { TCP_LBS } from "../resources/tcp-lb.ts";
 import { UDP_LBS } from "../resources/udp-lb.ts";
-import { attachedOf, UPSTREAMS } from "../resources/upstream.ts";
+import { attachedOf, UPSTREAMS, withoutGroups } from "../resources/upstream.ts";
 
 /** The parts of a configuration, in order: what others name comes before them where it can. */
 export const SECTIONS = [
@@ -95,7 +96,9 @@ function listenerResourceOf({ mode }: Listener): ObjectResource<"Listener"> {
 }
 
 function commandsForService(service: Service): readonly SectionCommand[] {
-  const isUpstream = service.type === "Plain";
+  const { namespace, name } = service;
+  const standard = UPSTREAMS.standard({ namespace, name });
+  const isUpstream = deepEqual(withoutGroups(service), withoutGroups(standard));
   const [own, attached]: [Section, Section] = isUpstream
     ? ["upstream", "server-group in upstream"]
     : ["service", "service"];

@@ -78,13 +78,15 @@ function annotationsField<O>(fields: readonly Field<O>[], meaning: Meaning<O>): 
     show: meaning.show,
     read: (object, params, problems) => {
       const inputs = new Map<string, ParamInput>();
-      const rest: Record<string, string> = {};
+      const others: [string, string][] = [];
       for (const [key, value] of Object.entries(params.strings("annotations") ?? {})) {
         const name = meaning.meanings.get(key);
-        if (name === undefined) rest[key] = value;
+        if (key === "__proto__") problems.push(invalid(["annotations"], key, "another key"));
+        else if (name === undefined) others.push([key, value]);
         else inputs.set(name, name === "hint-path" && value === ANY_URI ? "/" : value);
       }
-      return readMeant(fields, meaning.keep(object, rest, problems), inputs, problems);
+      const kept = meaning.keep(object, Object.fromEntries(others), problems);
+      return readMeant(fields, kept, inputs, problems);
     },
   };
 }

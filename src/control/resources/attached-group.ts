@@ -1,5 +1,6 @@
 import { deepEqual } from "../../core/model/equal.ts";
 import { NO_HINTS } from "../../core/model/group.ts";
+import { keyOf } from "../../core/model/object.ts";
 import type { GroupRef, Service } from "../../core/model/service.ts";
 import type { Action, ResourceRef } from "../command.ts";
 import type { ActionSpec } from "../resource-spec.ts";
@@ -123,7 +124,14 @@ function planDetach(call: PlanCall): Plan {
 function planWith(call: PlanCall, before: Service, refs: readonly GroupRef[]): Plan {
   const service = checked("Service", withAttached(before, refs));
   if (!call.options.isLoading) assertReferences(service, before, call.view, call.loopGroups);
-  return { set: [service], delete: [], note: "" };
+  return { set: [service], delete: [], note: noteOf(before, service, call.view) };
+}
+
+/** A service that is given a group sends no more to the endpoints of its own name. */
+function noteOf(before: Service, service: Service, view: StateView): string {
+  const leftOut = before.groups.length === 0 && service.groups.length > 0;
+  const count = leftOut ? view.endpointsOf(keyOf(service)).length : 0;
+  return count === 0 ? "" : `${wordsFor(service)} sends no more to its own ${count} endpoints`;
 }
 
 function attachmentIn(service: Service, name: string): GroupRef {

@@ -54,7 +54,8 @@ function planAdd<K extends Kind>(resource: ObjectResource<K>, call: PlanCall): P
   const { kind, type, ownPart = (object: ObjectOf<K>): object => object } = resource;
   const { command, params, view, options } = call;
   const problem = nameProblem(command.name);
-  const standard = resource.standard(placeOf(command.name));
+  // A name that is not valid is told with all other problems: something else stands in for it.
+  const standard = resource.standard(placeOf(problem === undefined ? command.name : "unnamed"));
   const said = readFields(
     resource.fields,
     standard,
