@@ -1,4 +1,5 @@
 import type { Caller } from "../command.ts";
+import type { Result } from "../result.ts";
 
 /** A request that may be answered: host, token and limits were checked. */
 export interface ApiRequest {
@@ -8,4 +9,9 @@ export interface ApiRequest {
   readonly caller: Caller;
   /** @throws HttpRefusal */
   readBody(): Promise<unknown>;
+  /**
+   * Changes something, where the state is still the one that `If-Match` names.
+   * @throws HttpRefusal 412
+   */
+  change(work: () => Promise<Result>): Promise<Result>;
 }

@@ -25,8 +25,8 @@ export interface Endpoint {
   readonly isOpen: boolean;
   /** Keys that its query may have. */
   readonly query: readonly string[];
-  /** What it has to do with the state, for entity tags. */
-  readonly state: "reads" | "changes" | "neither";
+  /** Whether what it answers is of the state, and has an entity tag. */
+  readonly isTagged: boolean;
   answer(request: ApiRequest): Promise<Answer | StreamAnswer> | Answer | StreamAnswer;
 }
 
@@ -50,7 +50,7 @@ function openEndpoints({ control, ...given }: EndpointOptions): readonly Endpoin
     path,
     isOpen: true,
     query: [],
-    state: "neither",
+    isTagged: false,
     answer: () => answer,
   });
   const text = { "content-type": "text/plain; charset=utf-8" };
@@ -67,7 +67,7 @@ function resourceEndpoints({ control }: EndpointOptions): readonly Endpoint[] {
     path: route.path,
     isOpen: false,
     query: route.use === "remove" ? ["force"] : [],
-    state: route.method === "GET" ? "reads" : "changes",
+    isTagged: route.method === "GET",
     answer: (request) => answerResource(control, route, request),
   }));
 }
@@ -80,7 +80,7 @@ function ownEndpoints(options: EndpointOptions): readonly Endpoint[] {
       ...guarded,
       method: "GET",
       path: `${API_PREFIX}/module/all`,
-      state: "reads",
+      isTagged: true,
       answer: async ({ caller }) =>
         jsonAnswer(STATUS.ok, await new ThingReader(control, caller).everything()),
     },
@@ -88,7 +88,7 @@ function ownEndpoints(options: EndpointOptions): readonly Endpoint[] {
       ...guarded,
       method: "POST",
       path: `${API_PREFIX}/command`,
-      state: "neither",
+      isTagged: false,
       answer: async ({ caller, readBody }) => {
         const command = control.parse(readCommandLine(await readBody()));
         return jsonAnswer(STATUS.ok, await control.run(command, caller));
@@ -98,7 +98,7 @@ function ownEndpoints(options: EndpointOptions): readonly Endpoint[] {
       ...guarded,
       method: "GET",
       path: `${API_PREFIX}/watch/server-group/-/server/-/health-check`,
-      state: "neither",
+      isTagged: false,
       answer: () => {
         watch.checkRoom();
         return watch;
@@ -110,7 +110,7 @@ function ownEndpoints(options: EndpointOptions): readonly Endpoint[] {
       ...guarded,
       method: "GET",
       path: `${API_PREFIX}/status`,
-      state: "neither",
+      isTagged: false,
       answer: async () => jsonAnswer(STATUS.ok, await status()),
     });
   }
@@ -127,7 +127,7 @@ function pemEndpoints(control: Control, keepFile: KeepFile): readonly Endpoint[]
     path,
     isOpen: false,
     query: [],
-    state: "changes",
+    isTagged: false,
     answer: (request) => answerPem(control, action, keepFile, request),
   });
   const all = `${API_PREFIX}/module/cert-key`;

@@ -1,9 +1,10 @@
 import { type IncomingHttpHeaders, request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Log } from "../../core/log.ts";
-import type { ListenAddress } from "../../core/options/listen-address.ts";
 import type { Control } from "../control.ts";
+import { MemoryWorld } from "../control-world.fixture.ts";
+import { createControl } from "../create-control.ts";
 import {
   type HttpController,
   type HttpControllerOptions,
@@ -87,7 +88,7 @@ export class TestController {
   }
 }
 
-export const LOOPBACK: ListenAddress = { kind: "tcp", host: "127.0.0.1", port: 0 };
+export const LOOPBACK = { kind: "tcp", host: "127.0.0.1", port: 0 } as const;
 
 /** Closed after the test. */
 export async function startTestController(
@@ -104,6 +105,35 @@ export async function startTestController(
   });
   onTestFinished(() => controller.close());
   return new TestController(controller, lines);
+}
+
+export interface MemoryController {
+  readonly http: TestController;
+  readonly world: MemoryWorld;
+}
+
+/** With all commands, over an instance in memory. */
+export async function startMemoryController(
+  options: Partial<HttpControllerOptions> = {},
+): Promise<MemoryController> {
+  const world = new MemoryWorld();
+  return { http: await startTestController(createControl(world), options), world };
+}
+
+/** The same with a listener that leads to a group of two servers. */
+export async function startWithListener(): Promise<MemoryController> {
+  const started = await startMemoryController();
+  const post = async (path: string, body: object): Promise<void> => {
+    const { status, text } = await started.http.ask("POST", `/api/v1/module/${path}`, { body });
+    expect(status, text).toBe(201);
+  };
+  await post("upstream", { name: "u0" });
+  await post("server-group", { name: "g0", timeout: 500, period: 1000, up: 2, down: 3 });
+  await post("server-group/g0/server", { name: "s1", address: "10.0.0.1:80", weight: 10 });
+  await post("server-group/g0/server", { name: "s2", address: "10.0.0.2:80", weight: 5 });
+  await post("upstream/u0/server-group", { name: "g0", weight: 7 });
+  await post("tcp-lb", { name: "lb0", address: "127.0.0.1:8080", backend: "u0", protocol: "http" });
+  return started;
 }
 
 export function collectInto(lines: LogLine[]): Log {

@@ -24,10 +24,8 @@ export async function answerPem(
   const upload = readPemUpload(await request.readBody());
   const name = nameOf(upload, request.names.get("cert-key"));
   const params = await keepPem(name, upload, keepFile);
-  const result = await control.run(
-    { kind: "resource", action, type: "cert-key", name, within: [], params },
-    request.caller,
-  );
+  const command = { kind: "resource", action, type: "cert-key", name, within: [], params } as const;
+  const result = await request.change(() => control.run(command, request.caller));
   const note = result.kind === "done" ? result.note : "";
   if (action === "update") return doneAnswer(note);
   return createdAnswer(`${API_PREFIX}/module/cert-key/${encodeURIComponent(name)}`, name, note);

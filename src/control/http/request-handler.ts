@@ -3,8 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/log.ts";
 import { formatHostPort } from "../../core/model/address.ts";
+import { Turns } from "../../core/turns.ts";
 import type { Caller } from "../command.ts";
 import type { Control } from "../control.ts";
+import type { Result } from "../result.ts";
 import { type Answer, STATUS } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { BearerToken } from "./bearer-token.ts";
@@ -47,6 +49,7 @@ const RETRY = { "retry-after": "1" };
 /** Answers requests: who may ask, where it leads, what comes of it. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
+  readonly #conditional = new Turns();
   #inWork = 0;
   #isEnding = false;
 
@@ -176,12 +179,8 @@ export class RequestHandler {
   ): Promise<Answer | StreamAnswer> {
     const { control, tags } = this.#options;
     const { revision } = control;
-    const ifMatch = headers["if-match"];
-    if (endpoint.state === "changes" && ifMatch !== undefined) {
-      if (!tags.isCurrent(ifMatch, revision)) throw changedMeanwhile(ifMatch);
-    }
     const answer = await endpoint.answer(request);
-    if (endpoint.state !== "reads" || "open" in answer || answer.body === undefined) return answer;
+    if (!endpoint.isTagged || "open" in answer || answer.body === undefined) return answer;
     const etag = tags.of(revision, answer.body);
     const tagged = { ...answer.headers, etag, "cache-control": TAGGED_CACHE };
     const ifNoneMatch = headers["if-none-match"];
@@ -207,7 +206,18 @@ export class RequestHandler {
       query,
       caller,
       readBody: () => readJsonBody(request, limits.maxBodyBytes, sendContinue),
+      change: (work) => this.#change(request.headers["if-match"], work),
     };
+  }
+
+  /** Changes with a condition take turns, so that of two with the same tag one is refused. */
+  #change(ifMatch: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    if (ifMatch === undefined) return work();
+    const { control, tags } = this.#options;
+    return this.#conditional.take(() => {
+      if (!tags.isCurrent(ifMatch, control.revision)) throw changedMeanwhile(ifMatch);
+      return work();
+    });
   }
 }
 

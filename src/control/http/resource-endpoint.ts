@@ -73,9 +73,11 @@ async function changeAnswer(
   const pathName = nameOf(request, route.resource.name);
   const { name, params } = readBodyParams(await request.readBody(), specs, action, pathName);
   const command = commandOf(route, action, name, within, params);
-  const result = await control.run(command, request.caller).catch((error: unknown) => {
-    throw errorByFields(error, specs);
-  });
+  const result = await request
+    .change(() => control.run(command, request.caller))
+    .catch((error: unknown) => {
+      throw errorByFields(error, specs);
+    });
   const note = result.kind === "done" ? result.note : "";
   if (action !== "add") return doneAnswer(note);
   const location = `${locationOf(route, request)}/${encodeURIComponent(name)}`;
@@ -100,10 +102,8 @@ async function removeAnswer(
   }
   const name = nameOf(request, route.resource.name);
   const action = isForced ? "force-remove" : "remove";
-  const result = await control.run(
-    commandOf(route, action, name, within, new Map()),
-    request.caller,
-  );
+  const command = commandOf(route, action, name, within, new Map());
+  const result = await request.change(() => control.run(command, request.caller));
   return listAnswer(route, result);
 }
 
