@@ -1,27 +1,8 @@
 import { describe } from "vitest";
-import { IPTABLES_MODES, type IptablesMode } from "../../src/backends/iptables/iptables-tool.ts";
+import { IPTABLES_MODES } from "../../src/backends/iptables/iptables-tool.ts";
 import { requires } from "../support/requires.ts";
-import { describeOverTime, describeSwitching, type OverTimeSubject } from "./over-time.ts";
-
-function iptables(mode: IptablesMode): OverTimeSubject {
-  return {
-    backend: "iptables",
-    options: { iptablesMode: mode, iptablesMinSyncPeriod: "0s" },
-    quickRepair: { iptablesSyncPeriod: "1s" },
-    harm: (network) => {
-      for (const table of ["nat", "filter"]) {
-        network.exec("node-a", `iptables-${mode}`, ["-t", table, "-F"]);
-      }
-    },
-  };
-}
-
-const NFTABLES: OverTimeSubject = {
-  backend: "nftables",
-  options: {},
-  quickRepair: { syncPeriod: "1s" },
-  harm: (network) => void network.exec("node-a", "nft", ["flush", "ruleset"]),
-};
+import { iptables, NFTABLES } from "./kernel-subjects.ts";
+import { describeOverTime, describeSwitching } from "./over-time.ts";
 
 for (const mode of IPTABLES_MODES) {
   describe(`iptables-${mode}`, requires("linux", "root", "ip", "iptables"), () => {

@@ -1,130 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { shareTolerance } from "../../src/backends/contract-judge.ts";
+import { FAMILIES, type Family } from "../../src/core/model/address.ts";
 import type { Protocol } from "../../src/core/model/common.ts";
-import { endpointSchema } from "../../src/core/model/endpoint.ts";
-import { nodeSchema } from "../../src/core/model/node.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
-import { serviceSchema } from "../../src/core/model/service.ts";
 import { TOPOLOGY, type WorkloadName } from "../../src/core/route/scenarios/topology.ts";
 import type { RawOptions } from "./backend-messages.ts";
-import { BackendProcess } from "./backend-process.ts";
-import type { CallOutcome } from "./call.ts";
-import { parseGreeting } from "./greeting.ts";
+import { Lines } from "./namespace-lines.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
-import type { PartyName } from "./plan-network.ts";
-import { Stage } from "./stage.ts";
+import { at, both, endpoint, NODE_IPS, type OverTimeSubject, Play, service } from "./play.ts";
 
-/** A backend that programs the kernel, and how others harm what it programmed. */
-export interface OverTimeSubject {
-  readonly backend: string;
-  /** With no pause between syncs. */
-  readonly options: RawOptions;
-  /** Makes it repair what others altered in no time. */
-  readonly quickRepair: RawOptions;
-  /** Takes all its rules away from outside. */
-  readonly harm: (network: NamespaceNetwork) => void;
-}
-
-const { workloads, clusterIP, outside, nodes, nodePort, port, targetPort } = TOPOLOGY;
-const NODE_IP = nodes["node-a"].addresses.v4;
-const IP = clusterIP.v4;
+const { workloads, clusterIP, nodePort, port, targetPort } = TOPOLOGY;
 const OTHER_PORT = 8081;
 const CLIENT_PORT = 41_000;
 const ECHO_PORT = 7777;
-
-const NODE = nodeSchema.parse({ kind: "Node", name: "node-a", addresses: [NODE_IP] });
-
-function service(more: object = {}): ModelObject {
-  return serviceSchema.parse({
-    kind: "Service",
-    name: "web",
-    clusterIPs: [IP],
-    ports: [{ name: "main", port, targetPort }],
-    ...more,
-  });
-}
-
-function endpoint(workload: WorkloadName, more: object = {}): ModelObject {
-  const { node, addresses } = workloads[workload];
-  const base = { kind: "Endpoint", name: workload, group: "web", addresses: [addresses.v4], node };
-  return endpointSchema.parse({ ...base, ...more });
-}
-
-/** A node under test with a backend on it. */
-class Play {
-  readonly stage: Stage;
-  #subject: OverTimeSubject;
-  #backend: BackendProcess;
-
-  private constructor(subject: OverTimeSubject, stage: Stage) {
-    this.#subject = subject;
-    this.stage = stage;
-    this.#backend = new BackendProcess(stage.network);
-  }
-
-  static async open(subject: OverTimeSubject, more: RawOptions = {}): Promise<Play> {
-    const play = new Play(subject, Stage.open());
-    onTestFinished(async () => {
-      await play.#backend.close();
-      play.stage.close();
-    });
-    await play.#start(more);
-    return play;
-  }
-
-  apply(...objects: readonly ModelObject[]): Promise<void> {
-    return this.#backend.apply([NODE, ...objects]);
-  }
-
-  /** Ends the backend without a word, and starts another one. */
-  async restart(...objects: readonly ModelObject[]): Promise<void> {
-    await this.#backend.kill();
-    this.#backend = new BackendProcess(this.stage.network);
-    await this.#start({});
-    await this.apply(...objects);
-  }
-
-  /** Ends the backend with all that it programmed, and starts another kind. */
-  async switchTo(subject: OverTimeSubject, ...objects: readonly ModelObject[]): Promise<void> {
-    await this.#backend.close();
-    this.#subject = subject;
-    this.#backend = new BackendProcess(this.stage.network);
-    await this.#start({});
-    await this.apply(...objects);
-  }
-
-  /** Who answers whom, as `address:port`, or what else becomes of it. */
-  async call(more: Partial<Parameters<Stage["call"]>[0][number]> = {}): Promise<string> {
-    const base = { party: "outside", protocol: "TCP", from: outside.v4, to: IP, port } as const;
-    const [outcome] = await this.stage.call([{ ...base, ...more }]);
-    return outcome === undefined ? "nothing" : textOf(outcome);
-  }
-
-  async calls(count: number, more: Parameters<Play["call"]>[0] = {}): Promise<ReadonlySet<string>> {
-    return new Set(await Promise.all(Array.from({ length: count }, () => this.call(more))));
-  }
-
-  harm(): void {
-    this.#subject.harm(this.stage.network);
-  }
-
-  #start(more: RawOptions): Promise<void> {
-    return this.#backend.start(this.#subject.backend, { ...this.#subject.options, ...more });
-  }
-}
-
-function textOf(outcome: CallOutcome): string {
-  if (outcome.kind !== "answered") return outcome.kind;
-  const { at, port: on } = parseGreeting(outcome.text);
-  return `${at}:${on}`;
-}
-
-function at(workload: WorkloadName, on: number = targetPort): string {
-  return `${workloads[workload].addresses.v4}:${on}`;
-}
 
 /** Enough that each of two endpoints is among them, but for once in a billion times. */
 const MANY = 31;
@@ -150,18 +38,18 @@ export function describeOverTime(subject: OverTimeSubject): void {
 
   test("a named target port means another number at each endpoint", async () => {
     const play = await open();
-    play.stage.serve({
-      party: "node-b",
-      protocol: "TCP",
-      ip: workloads["web-b"].addresses.v4,
-      port: OTHER_PORT,
-    });
+    for (const ip of both(workloads["web-b"].addresses)) {
+      play.stage.serve({ party: "node-b", protocol: "TCP", ip, port: OTHER_PORT });
+    }
     await play.apply(
       service({ ports: [{ name: "main", port, targetPortName: "http" }] }),
       endpoint("web-a", { ports: [{ name: "main", port: targetPort }] }),
       endpoint("web-b", { ports: [{ name: "main", port: OTHER_PORT }] }),
     );
-    expect(await play.calls(MANY)).toEqual(new Set([at("web-a"), at("web-b", OTHER_PORT)]));
+    for (const family of FAMILIES) {
+      const answers = await play.answerers(family, MANY);
+      expect(answers).toEqual(new Set([at("web-a"), at("web-b", OTHER_PORT)]));
+    }
   });
 
   test("endpoints of several slices, with one of them in two", async () => {
@@ -173,8 +61,10 @@ export function describeOverTime(subject: OverTimeSubject): void {
       endpoint("web-b", { name: "two-b", source: "two" }),
       endpoint("web-c", { name: "two-c", source: "two" }),
     );
-    const answers = await play.calls(MANY * 2);
-    expect(answers).toEqual(new Set([at("web-a"), at("web-b"), at("web-c")]));
+    for (const family of FAMILIES) {
+      const answers = await play.answerers(family, MANY * 2);
+      expect(answers).toEqual(new Set([at("web-a"), at("web-b"), at("web-c")]));
+    }
   });
 
   test("ports come and go, and the service goes and comes back", async () => {
@@ -217,7 +107,7 @@ export function describeOverTime(subject: OverTimeSubject): void {
     const udp = service({ type: "NodePort", ports });
     const clients = [
       { protocol: "UDP", fromPort: CLIENT_PORT },
-      { protocol: "UDP", fromPort: CLIENT_PORT + 1, to: NODE_IP, port: nodePort },
+      { protocol: "UDP", fromPort: CLIENT_PORT + 1, to: NODE_IPS, port: nodePort },
     ] as const;
     const call = () => Promise.all(clients.map((client) => play.call(client)));
     await play.apply(udp, endpoint("web-a"));
@@ -232,8 +122,9 @@ export function describeOverTime(subject: OverTimeSubject): void {
 
   test("a UDP client follows a target port that changes", async () => {
     const play = await open();
-    const ip = workloads["web-a"].addresses.v4;
-    play.stage.serve({ party: "web-a", protocol: "UDP", ip, port: OTHER_PORT });
+    for (const ip of both(workloads["web-a"].addresses)) {
+      play.stage.serve({ party: "web-a", protocol: "UDP", ip, port: OTHER_PORT });
+    }
     const udp = (target: number): ModelObject =>
       service({ ports: [{ name: "main", protocol: "UDP", port, targetPort: target }] });
     const client = { protocol: "UDP", fromPort: CLIENT_PORT } as const;
@@ -252,16 +143,24 @@ export function describeOverTime(subject: OverTimeSubject): void {
         affinitySeconds,
       });
     const servers = [endpoint("web-a"), endpoint("web-b"), endpoint("web-c")];
-    const ways = [{}, { to: NODE_IP, port: nodePort }];
+    const ways = FAMILIES.flatMap((family) => [
+      { family, way: {} },
+      { family, way: { to: NODE_IPS, port: nodePort } },
+    ]);
+    const expectSpread = async (): Promise<void> => {
+      for (const { family, way } of ways) {
+        expect((await play.answerers(family, MANY, way)).size).toBeGreaterThan(1);
+      }
+    };
     await play.apply(sticky(0), ...servers);
-    for (const way of ways) expect((await play.calls(MANY, way)).size).toBeGreaterThan(1);
+    await expectSpread();
     await play.apply(sticky(600), ...servers);
-    for (const way of ways) {
-      const bound = await play.call(way);
-      expect(await play.calls(MANY, way)).toEqual(new Set([bound]));
+    for (const { family, way } of ways) {
+      const bound = await play.callOver(family, way);
+      expect(await play.answerers(family, MANY, way)).toEqual(new Set([bound]));
     }
     await play.apply(sticky(0), ...servers);
-    for (const way of ways) expect((await play.calls(MANY, way)).size).toBeGreaterThan(1);
+    await expectSpread();
   });
 
   test("a node port is closed when the service becomes a cluster IP's alone", async () => {
@@ -271,19 +170,18 @@ export function describeOverTime(subject: OverTimeSubject): void {
       service(),
     ];
     await play.apply(open_, endpoint("web-a"));
-    expect(await play.call({ to: NODE_IP, port: nodePort })).toBe(at("web-a"));
+    expect(await play.call({ to: NODE_IPS, port: nodePort })).toBe(at("web-a"));
     await play.apply(closed, endpoint("web-a"));
-    expect(await play.call({ to: NODE_IP, port: nodePort })).toBe("refused");
+    expect(await play.call({ to: NODE_IPS, port: nodePort })).toBe("refused");
     expect(await play.call()).toBe(at("web-a"));
   });
 
   test("shares follow weights that change", async () => {
     const play = await open();
     const count = 400;
-    const shareOf = async (workload: WorkloadName): Promise<number> => {
-      const base = { party: "outside", protocol: "TCP", from: outside.v4, to: IP, port } as const;
-      const outcomes = await play.stage.call(Array.from({ length: count }, () => base));
-      return outcomes.filter((outcome) => textOf(outcome) === at(workload)).length / count;
+    const shareOf = async (workload: WorkloadName, family: Family): Promise<number> => {
+      const answers = await play.callMany(family, count);
+      return answers.filter((answer) => answer === at(workload)).length / count;
     };
     for (const [a, b] of [
       [1, 9],
@@ -296,9 +194,11 @@ export function describeOverTime(subject: OverTimeSubject): void {
         endpoint("web-a", { weight: a }),
         endpoint("web-b", { weight: b }),
       );
-      const share = await shareOf("web-a");
-      expect(share).toBeGreaterThan(0);
-      expect(Math.abs(share - expected)).toBeLessThan(shareTolerance(expected, count));
+      for (const family of FAMILIES) {
+        const share = await shareOf("web-a", family);
+        expect(share).toBeGreaterThan(0);
+        expect(Math.abs(share - expected)).toBeLessThan(shareTolerance(expected, count));
+      }
     }
   });
 
@@ -313,9 +213,9 @@ export function describeOverTime(subject: OverTimeSubject): void {
   test("open connections go on through a crash and a restart, and new ones are served", async () => {
     const play = await open();
     await play.apply(...ECHO_STATE);
-    const client = await connect(play.stage.network);
+    const clients = await connect(play.stage.network);
     await play.restart(...ECHO_STATE);
-    expect(await client.ask("after")).toBe("after");
+    for (const client of clients) expect(await client.ask("after")).toBe("after");
     await connectAgain(play.stage.network);
   });
 }
@@ -325,9 +225,9 @@ export function describeSwitching(from: OverTimeSubject, to: OverTimeSubject): v
   test("open connections go on, and new ones are served by the other", async () => {
     const play = await Play.open(from);
     await play.apply(...ECHO_STATE);
-    const client = await connect(play.stage.network);
+    const clients = await connect(play.stage.network);
     await play.switchTo(to, ...ECHO_STATE);
-    expect(await client.ask("after")).toBe("after");
+    for (const client of clients) expect(await client.ask("after")).toBe("after");
     await connectAgain(play.stage.network);
   });
 }
@@ -337,48 +237,22 @@ const ECHO_STATE = [
   endpoint("web-a"),
 ];
 
-/** An open connection to the service, whose endpoint echoes. */
-async function connect(network: NamespaceNetwork): Promise<Lines> {
+/** An open connection to the service in each family; its endpoint echoes. */
+async function connect(network: NamespaceNetwork): Promise<readonly Lines[]> {
   expect(await new Lines(network, "web-a", ECHO).next()).toBe("serving");
-  const client = await connectAgain(network);
-  expect(await client.ask("before")).toBe("before");
-  return client;
+  const clients = await connectAgain(network);
+  for (const client of clients) expect(await client.ask("before")).toBe("before");
+  return clients;
 }
 
-async function connectAgain(network: NamespaceNetwork): Promise<Lines> {
-  const client = new Lines(network, "outside", CLIENT);
-  expect(await client.next()).toBe("connected");
-  return client;
+async function connectAgain(network: NamespaceNetwork): Promise<readonly Lines[]> {
+  const clients = both(clusterIP).map((ip) => new Lines(network, "outside", clientOf(ip)));
+  for (const client of clients) expect(await client.next()).toBe("connected");
+  return clients;
 }
 
 const ECHO = `require("node:net").createServer((socket) => socket.pipe(socket)).listen(${ECHO_PORT}, () => console.log("serving"))`;
-const CLIENT = `const socket = require("node:net").connect(${port}, "${IP}", () => console.log("connected")); process.stdin.pipe(socket).pipe(process.stdout)`;
 
-/** A program in a namespace that is spoken to in lines. */
-class Lines {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(network: NamespaceNetwork, party: PartyName, script: string) {
-    const child = network.inside(party, () =>
-      spawn(process.execPath, ["-e", script], { stdio: ["pipe", "pipe", "inherit"] }),
-    );
-    onTestFinished(async () => {
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
-    });
-    this.#child = child;
-    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  }
-
-  async next(): Promise<string> {
-    const { value } = await this.#lines.next();
-    return String(value);
-  }
-
-  ask(line: string): Promise<string> {
-    this.#child.stdin?.write(`${line}\n`);
-    return this.next();
-  }
+function clientOf(ip: string): string {
+  return `const socket = require("node:net").connect(${port}, "${ip}", () => console.log("connected")); process.stdin.pipe(socket).pipe(process.stdout)`;
 }
