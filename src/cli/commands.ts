@@ -11,6 +11,7 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["watch", async () => (await import("./watch.ts")).WATCH],
   ["status", async () => (await import("./status.ts")).STATUS],
   ["top", async () => (await import("./top.ts")).TOP],
+  ["console", async () => (await import("./console.ts")).CONSOLE],
   ["check", async () => (await import("./check.ts")).CHECK],
   ["view", async () => (await import("./view.ts")).VIEW],
   ["explain", async () => (await import("./explain.ts")).EXPLAIN],

@@ -16,7 +16,7 @@ const DEFAULT_COLOUR = "\u001b[39m";
 
 /** What is printed for a result, with the end of the last line; nothing where it is empty. */
 export function renderResult(result: Result, options: RenderOptions): string {
-  if (options.json) return `${JSON.stringify(jsonOf(result))}\n`;
+  if (options.json) return `${JSON.stringify(result)}\n`;
   return linesOf(result, options.width)
     .map((line) => `${line}\n`)
     .join("");
@@ -25,7 +25,7 @@ export function renderResult(result: Result, options: RenderOptions): string {
 /** What is printed for a command that failed. */
 export function renderFailure(error: unknown, options: RenderOptions): string {
   const { code, message, problems } = partsOf(error);
-  if (options.json) return `${JSON.stringify({ error: { code, message, problems } })}\n`;
+  if (options.json) return `${JSON.stringify({ kind: "error", code, message, problems })}\n`;
   const text = visibleText(`${code}: ${message}`);
   return `${options.hasColours ? `${RED}${text}${DEFAULT_COLOUR}` : text}\n`;
 }
@@ -48,22 +48,6 @@ function linesOf(result: Result, width: number | undefined): readonly string[] {
 /** People want to see that there is none; programs count lines. */
 function nothing(width: number | undefined): readonly string[] {
   return width === undefined ? [] : ["(none)"];
-}
-
-/** As the HTTP API has it: names and records are lists, the rest is itself. */
-function jsonOf(result: Result): unknown {
-  switch (result.kind) {
-    case "done":
-      return { done: true, note: result.note };
-    case "names":
-      return result.names;
-    case "records":
-      return result.records;
-    case "number":
-      return result.value;
-    case "text":
-      return result.text;
-  }
 }
 
 function partsOf(error: unknown): {

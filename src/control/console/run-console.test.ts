@@ -68,12 +68,17 @@ test("--json: every command gives one line, also one that fails", async () => {
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(values).toEqual([
-    { done: true, note: "" },
-    ["u0"],
-    control.records,
-    expect.any(String),
-    { error: { code: "ERR_USAGE", message: expect.any(String), problems: [expect.any(Object)] } },
-    "portolan 1.2.3",
+    { kind: "done", note: "" },
+    { kind: "names", names: ["u0"] },
+    { kind: "records", records: control.records },
+    { kind: "text", text: expect.stringMatching(/^the manual\n/) },
+    {
+      kind: "error",
+      code: "ERR_USAGE",
+      message: expect.any(String),
+      problems: [expect.any(Object)],
+    },
+    { kind: "text", text: "portolan 1.2.3" },
   ]);
 });
 

@@ -240,11 +240,11 @@ test("--json: one value a line", async () => {
   await screen.waitFor(/ERR_NOT_FOUND.*\n>$/);
   const values = screen.text.split("\n").filter((line) => /^[[{"\d]/.test(line));
   expect(values.map((line) => JSON.parse(line))).toEqual([
-    { done: true, note: "" },
-    ["u0"],
-    [{ name: "s1", weight: 1 }],
-    expect.stringMatching(/^the manual\n/),
-    { error: { code: "ERR_NOT_FOUND", message: expect.any(String), problems: [] } },
+    { kind: "done", note: "" },
+    { kind: "names", names: ["u0"] },
+    { kind: "records", records: [{ name: "s1", weight: 1 }] },
+    { kind: "text", text: expect.stringMatching(/^the manual\n/) },
+    { kind: "error", code: "ERR_NOT_FOUND", message: expect.any(String), problems: [] },
   ]);
 });
 

@@ -178,7 +178,7 @@ function refuseOpenAddress(address: ListenAddress): void {
   if (host === "localhost" || (isIP(host) !== 0 && isLoopback(host))) return;
   throw new CoreError(
     "ERR_REFUSED",
-    `the RESP controller on ${formatListenAddress(address)} has no password, and others could reach it; set PORTOLAN_RESP_PASSWORD or --resp-password-file, or listen on 127.0.0.1`,
+    `the RESP controller on ${formatListenAddress(address)} has no password, and others could reach it; give it one (PORTOLAN_RESP_PASSWORD, --resp-password-file, or password-file where a command adds it), or listen on 127.0.0.1`,
   );
 }
 
