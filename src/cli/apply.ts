@@ -2,7 +2,7 @@ import { callInstance } from "../daemon/instance-socket/client.ts";
 import type { ChangesResult } from "../daemon/instance-socket/state-protocol.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { readObjects } from "./desired/read-objects.ts";
-import { renderChanges } from "./desired/render-changes.ts";
+import { renderChanges, summarize } from "./desired/render-changes.ts";
 import {
   FILE_OPTION,
   requireFile,
@@ -56,7 +56,11 @@ async function apply(input: CommandInput): Promise<number> {
   const { changes } = await ask(true);
   context.stdout.write(renderChanges(changes, paintFor(context)));
   if (dryRun || changes.length === 0) return EXIT_OK;
-  const { revision } = await ask(false);
-  context.stdout.write(`applied, revision ${revision}\n`);
+  const applied = await ask(false);
+  // Others may have changed something in between.
+  if (summarize(applied.changes) !== summarize(changes)) {
+    context.stdout.write(renderChanges(applied.changes, paintFor(context)));
+  }
+  context.stdout.write(`applied, revision ${applied.revision}\n`);
   return EXIT_OK;
 }

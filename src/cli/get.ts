@@ -12,7 +12,7 @@ import { resolveFlags } from "./flags.ts";
 import { paintFor } from "./text/paint.ts";
 
 const GET_OPTIONS = {
-  output: {
+  format: {
     kind: "enum",
     short: "o",
     values: ["table", "yaml", "json"],
@@ -61,13 +61,13 @@ export const GET: CommandSpec = {
 
 async function get(input: CommandInput): Promise<number> {
   const { context } = input;
-  const { output, owner } = resolveFlags(GET_OPTIONS, input);
+  const { format, owner } = resolveFlags(GET_OPTIONS, input);
   const [word, ...names] = input.args;
   const path = resolveTarget(input);
   const found = word === undefined ? await ask(path, {}) : await getKind(path, word, names);
   const objects = found.filter((one) => owner === undefined || one.owner === owner);
   const paint = paintFor(context);
-  switch (output) {
+  switch (format) {
     case "table":
       context.stdout.write(renderTables(objects, paint));
       if (objects.length === 0) context.stderr.write("portolan: note: there are none\n");

@@ -28,3 +28,8 @@ test("secrets of the environment are hidden wherever they stand", () => {
   expect(known).toEqual(["hunter22"]);
   expect(hideSecrets("it says hunter22 aloud", known)).toBe("it says (hidden) aloud");
 });
+
+test("a long text without spaces takes no time", () => {
+  const text = "a-".repeat(500_000);
+  expect(hideSecrets(text)).toBe(text);
+});

@@ -4,7 +4,8 @@ const HIDDEN = "(hidden)";
 const PRIVATE_KEY =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
-const SECRET_WORD = "[\\w-]*(?:password|passphrase|passwd|secret|token|api-?key)";
+/** Not longer than names are: a search must not take long in a long text without spaces. */
+const SECRET_WORD = "[\\w-]{0,40}(?:password|passphrase|passwd|secret|token|api-?key)";
 
 /** `"token": "..."`, `password: ...`, `PORTOLAN_HTTP_TOKEN=...`; not of what names a file or says yes or no. */
 const ASSIGNED = new RegExp(
@@ -16,7 +17,7 @@ const ASSIGNED = new RegExp(
 const BEARER = /(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi;
 
 /** `https://name:password@host`. */
-const IN_URL = /(\b[a-z][a-z\d+.-]*:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/gi;
+const IN_URL = /(\b[a-z][a-z\d+.-]{0,20}:\/\/[^\s:/@]{1,100}:)[^\s@/]{1,200}(?=@)/gi;
 
 /**
  * A text without what looks like a secret, and without the secrets that are known. It is the last guard:
