@@ -95,5 +95,6 @@ async function close(resource: ChannelResource, call: ActionCall): Promise<Resul
   if (count === 0 && !pattern.isPattern) {
     throw notFound(resource.spec.name, command.name, channels.map(channelName));
   }
-  return { kind: "done", note: `${count} ${resource.many} closed` };
+  const what = count === 1 ? resource.spec.name : resource.many;
+  return { kind: "done", note: `${count} ${what} closed` };
 }

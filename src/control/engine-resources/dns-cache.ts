@@ -95,5 +95,5 @@ async function remove(call: ActionCall): Promise<Result> {
   if (count === 0 && !pattern.isPattern) {
     throw notFound("dns-cache", command.name, entries.map(nameOf));
   }
-  return { kind: "done", note: `${count} names forgotten` };
+  return { kind: "done", note: `${count} ${count === 1 ? "name" : "names"} forgotten` };
 }

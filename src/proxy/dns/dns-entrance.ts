@@ -58,7 +58,7 @@ export class DnsEntrance implements Entrance, FrontReader {
     this.#streams += 1;
     const stream = new DnsStream(this.#host, fd, {
       listener: this.#config.key,
-      responder: this.#responder,
+      responder: () => this.#responder,
       client,
       idleTimeoutMs: Math.min(this.#config.idleTimeoutMs, STREAM_IDLE_MS),
       onClosed: () => {

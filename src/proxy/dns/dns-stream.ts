@@ -8,7 +8,8 @@ import type { DnsResponder } from "./dns-responder.ts";
 export interface DnsStreamParts {
   /** Key of the listener. */
   readonly listener: string;
-  readonly responder: DnsResponder;
+  /** As it is when a question comes. */
+  readonly responder: () => DnsResponder;
   readonly client: string;
   readonly idleTimeoutMs: number;
   /** It is over; told once. */
@@ -78,7 +79,7 @@ export class DnsStream implements ConnectionHandler, OpenSession {
     for (const message of this.#framing.feed(Buffer.from(input.take()))) {
       this.#openQuestions += 1;
       const asking = { bytes: Buffer.from(message), client, isOverTcp: true };
-      responder.answer(asking, (answer) => this.#answered(answer));
+      responder().answer(asking, (answer) => this.#answered(answer));
     }
   }
 

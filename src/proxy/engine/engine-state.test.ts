@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { simulatedConfig } from "../loop/simulated-proxy.fixture.ts";
 import { buildState, problemOf } from "./build-state.ts";
-import { EMPTY_STATE, planChanges } from "./engine-state.ts";
+import { EMPTY_STATE, keepListeners, planChanges, planRemovals } from "./engine-state.ts";
 
 function stateOf(...args: Parameters<typeof simulatedConfig>) {
   let rows = 0;
@@ -50,6 +50,17 @@ test("a listener with another key on the same address keeps the socket", () => {
   const { puts, removals } = planChanges(stateOf([]), after, noneUp);
   expect(kinds(puts)).toEqual(["listener"]);
   expect(removals).toEqual([]);
+});
+
+test("a listener that could not be changed goes on where it is, and is told again", () => {
+  const before = stateOf([]);
+  const address = { family: "v4", ip: "10.0.0.9", port: 80 } as const;
+  const after = stateOf([], { listener: { address } });
+  const reached = keepListeners(before, after, new Set(["web"]));
+  expect(reached.listeners.get("web")?.config).toBe(before.listeners.get("web")?.config);
+  expect(planRemovals(before, reached)).toEqual([]);
+  expect(kinds(planChanges(reached, before, noneUp).puts)).toEqual(["listener"]);
+  expect(keepListeners(EMPTY_STATE, after, new Set(["web"])).listeners.size).toBe(0);
 });
 
 test.each([

@@ -25,6 +25,8 @@ export interface ListenerState {
   readonly workers: readonly string[];
   /** Those that its TLS names, in that order. */
   readonly certificates: readonly CertificateConfig[];
+  /** It could not be changed, perhaps not in all loops: they will be told again. */
+  readonly isStale?: true;
 }
 
 /** What the loops are told to do: the configuration with addresses for names, and rows for counters. */
@@ -64,9 +66,26 @@ export function planChanges(before: EngineState, after: EngineState, upOf: UpOf)
   }
   for (const [key, listener] of after.listeners) {
     if (deepEqual(before.listeners.get(key), listener)) continue;
-    puts.push({ kind: "listener", ...listener });
+    const { row, config, workers, certificates } = listener;
+    puts.push({ kind: "listener", row, config, workers, certificates });
   }
   return { puts, removals: planRemovals(before, after) };
+}
+
+/** What comes of `after` where some listeners could not be changed: those go on as they are, where they are. */
+export function keepListeners(
+  before: EngineState,
+  after: EngineState,
+  keys: ReadonlySet<string>,
+): EngineState {
+  if (keys.size === 0) return after;
+  const listeners = new Map(after.listeners);
+  for (const key of keys) {
+    const old = before.listeners.get(key);
+    if (old === undefined) listeners.delete(key);
+    else listeners.set(key, { ...old, isStale: true });
+  }
+  return { ...after, listeners };
 }
 
 function* groupPuts(
@@ -87,7 +106,8 @@ function* groupPuts(
   }
 }
 
-function planRemovals(before: EngineState, after: EngineState): readonly Change[] {
+/** The removals among them. */
+export function planRemovals(before: EngineState, after: EngineState): readonly Change[] {
   const removals: Change[] = [];
   const sockets = socketIdsOf(after);
   for (const socketId of socketIdsOf(before)) {

@@ -8,7 +8,13 @@ import type { Change, EngineReport } from "../loop/engine-messages.ts";
 import { CounterBlocks } from "../stats/counter-blocks.ts";
 import { buildState, ownersOf, problemOf } from "./build-state.ts";
 import { CheckingLoop } from "./checking-loop.ts";
-import { EMPTY_STATE, type EngineState, planChanges } from "./engine-state.ts";
+import {
+  EMPTY_STATE,
+  type EngineState,
+  keepListeners,
+  planChanges,
+  planRemovals,
+} from "./engine-state.ts";
 import type { Fleet, FleetEvents } from "./fleet.ts";
 import { FleetChannels } from "./fleet-channels.ts";
 import { HealthBoard, type MemberHealth, type OnHealth, UNCHECKED } from "./health-board.ts";
@@ -246,17 +252,20 @@ export class ProxyEngine implements FleetEvents {
       addressesOf: (host) => this.#names.addressesOf(host),
       workersOf: (listener) => routes.of(listener).workers,
     });
-    const { puts, removals } = planChanges(this.#state, next, this.#upOf);
+    const { puts } = planChanges(this.#state, next, this.#upOf);
     const places = fleet.places();
     const failed = await this.#changes.tell(fleet, places, puts);
-    const lost = failedListeners(failed);
-    const listeners = this.#config.listeners.filter(({ key }) => !lost.has(key));
-    const placed = listeners.map((listener) => ({ listener, route: routes.of(listener) }));
+    const reached = keepListeners(this.#state, next, failedListeners(failed));
+    const placed = [...reached.listeners.values()].map(({ config: listener }) => ({
+      listener,
+      route: routes.of(listener),
+    }));
     const problems = this.#isReleased ? [] : await this.#sockets.follow(placed, fleet);
+    const removals = planRemovals(this.#state, reached);
     await this.#changes.tell(fleet, places, removals);
     this.#forget(removals);
-    this.#state = withoutListeners(next, lost);
-    this.#rows.keepOnly(ownersOf(next));
+    this.#state = reached;
+    this.#rows.keepOnly(ownersOf(reached));
     return [...failed.map(problemOfChange), ...problems];
   }
 
@@ -324,13 +333,6 @@ function failedListeners(failed: readonly FailedChange[]): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const { change } of failed) if (change.kind === "listener") keys.add(change.config.key);
   return keys;
-}
-
-/** What is not there will be told again. */
-function withoutListeners(state: EngineState, keys: ReadonlySet<string>): EngineState {
-  if (keys.size === 0) return state;
-  const listeners = [...state.listeners].filter(([key]) => !keys.has(key));
-  return { ...state, listeners: new Map(listeners) };
 }
 
 function hostOf({ host }: { readonly host: string }): string {

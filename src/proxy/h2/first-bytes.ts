@@ -6,7 +6,7 @@ import { peekRequest } from "../../wire/http1/peek-request.ts";
 import { PREFACE } from "../../wire/http2/protocol.ts";
 import type { GreetedClient } from "../http/greeted-client.ts";
 import type { HttpService } from "../http/http-service.ts";
-import { HANDSHAKE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
+import { HANDSHAKE_PATIENCE_MS, LEAVE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
 import { type EndOwner, RelayEnd } from "../relay/relay-end.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
 
@@ -73,8 +73,9 @@ export class FirstBytes implements EndOwner, OpenSession {
     return { listener: this.#parts.service.key, session: {} };
   }
 
+  /** Its first bytes may be on their way. */
   drain(): void {
-    if (this.#end.received === 0) this.#close();
+    if (this.#end.received === 0) this.#host.net.loop.arm(this.#timer, LEAVE_PATIENCE_MS);
   }
 
   abort(): void {

@@ -1,18 +1,15 @@
-import type { RequestHint } from "../../core/route/packet.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import type { UpstreamRuntime } from "../loop/upstream-runtime.ts";
 import { NetworkSet } from "../network-set.ts";
 import { ProxyHeaderOpening } from "../openings/proxy-header-opening.ts";
-import { type DialTargets, ListTargets } from "../relay/dial-targets.ts";
 import type { SessionHost } from "../relay/session-host.ts";
-import { CalledAddress } from "../services/called-address.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
-import { ForwardedTrust } from "./forwarded-trust.ts";
 import type { GreetedClient } from "./greeted-client.ts";
 import type { HttpService } from "./http-service.ts";
 import { HttpSession } from "./http-session.ts";
+import { ListenerService } from "./listener-service.ts";
 import { ServerPool } from "./server-pool.ts";
 
 export interface HttpEntranceParts {
@@ -28,7 +25,7 @@ export class HttpEntrance implements Entrance {
   readonly #pool: ServerPool;
   #config: ListenerConfig;
   #proxies: NetworkSet;
-  #service: HttpService;
+  #service: ListenerService;
 
   constructor(host: SessionHost, { config, row, upstreamOf }: HttpEntranceParts) {
     this.#host = host;
@@ -61,7 +58,7 @@ export class HttpEntrance implements Entrance {
     if (config.mode !== this.#config.mode || config.tls !== undefined) return false;
     this.#config = config;
     this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
-    this.#service = this.#createService(config, row);
+    if (!this.#service.change(config)) this.#service = this.#createService(config, row);
     return true;
   }
 
@@ -69,23 +66,7 @@ export class HttpEntrance implements Entrance {
     this.#pool.close();
   }
 
-  #createService(config: ListenerConfig, row: CounterRow): HttpService {
-    const called = new CalledAddress(config, this.#upstreamOf);
-    const { key, inBufferBytes, outBufferBytes, idleTimeoutMs, connectTimeoutMs } = config;
-    const { fallsBack } = config;
-    return {
-      key,
-      row,
-      inBufferBytes,
-      outBufferBytes,
-      idleTimeoutMs,
-      connectTimeoutMs,
-      pool: this.#pool,
-      trust: new ForwardedTrust(config.trustedHops),
-      allows: (client) => called.allows(() => client, "TCP"),
-      targetsFor: (client: string, hint: RequestHint): DialTargets =>
-        called.upstreamFor(() => client)?.targetsFor({ client, hint, fallsBack }) ??
-        new ListTargets([]),
-    };
+  #createService(config: ListenerConfig, row: CounterRow): ListenerService {
+    return new ListenerService({ config, row, pool: this.#pool, upstreamOf: this.#upstreamOf });
   }
 }

@@ -3,7 +3,7 @@ import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { renderPlainResponse } from "../../wire/http1/plain-response.ts";
-import { HANDSHAKE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
+import { HANDSHAKE_PATIENCE_MS, LEAVE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
 import type { DialTarget } from "../relay/dial-targets.ts";
 import { Relay } from "../relay/relay.ts";
 import { type EndOwner, RelayEnd } from "../relay/relay-end.ts";
@@ -94,9 +94,12 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     return { listener: this.#service.key, session: this.#exchange?.sessionRole() ?? {} };
   }
 
-  /** A client that is between two requests has nothing under way. */
+  /** The next request of a client may be on its way: it is answered, with the word to leave. */
   drain(): void {
-    if (this.#exchange === undefined) this.#close(false);
+    const isWaiting = this.#exchange === undefined && this.#requests.input.isEmpty;
+    if (isWaiting && this.#state === "open") {
+      this.#host.net.loop.arm(this.#timer, LEAVE_PATIENCE_MS);
+    }
   }
 
   abort(): void {
@@ -106,10 +109,12 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   exchangeDone(isClean: boolean): void {
     this.#exchange = undefined;
     this.#count();
-    if (!isClean || this.#host.isDraining) {
+    if (!isClean) {
       this.#linger();
       return;
     }
+    // It was told that it may stay.
+    if (this.#host.isDraining) this.drain();
     // Not at once: a client that sends many requests at a time must not keep the loop.
     if (!this.#requests.input.isEmpty || this.#client.hasEnded || this.#client.fd.readable) {
       this.#host.net.loop.nextTick(() => this.#goOn());
@@ -258,7 +263,8 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     const { loop } = this.#host.net;
     this.#noteTraffic();
     const leftMs = this.#lastMs + this.#service.idleTimeoutMs - loop.nowMs;
-    if (this.#state === "lingering") this.#close(false);
+    const hasNothing = this.#exchange === undefined && this.#requests.input.isEmpty;
+    if (this.#state === "lingering" || (this.#host.isDraining && hasNothing)) this.#close(false);
     else if (this.#opening !== undefined) this.abort();
     else if (this.#exchange === undefined && !this.#requests.input.isEmpty)
       this.#answer(REQUEST_TIMEOUT);

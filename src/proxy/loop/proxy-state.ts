@@ -183,9 +183,10 @@ export class ProxyState {
     const ids = socketsOf(config).map(({ id }) => id);
     const row = rows.row(rowNumber);
     if (!this.#changeEntrance(ids, (first) => first.change(config, row, certificates))) {
-      for (const id of ids) this.#closeEntrance(id);
       const upstreamOf = (key: string) => this.#upstreams.get(key);
+      // Where that fails, what is there goes on.
       const entrance = createEntrance(config, { host, row, upstreamOf, tls, certificates });
+      for (const id of ids) this.#closeEntrance(id);
       for (const id of ids) this.#enter(id, entrance);
     }
     for (const id of ids) {

@@ -39,4 +39,7 @@ export interface Opening {
 /** For what a client has to say before anything else can be done: nobody honest takes longer. */
 export const HANDSHAKE_PATIENCE_MS = 10_000;
 
+/** How long a client that shall leave may still come with a request that was on its way. */
+export const LEAVE_PATIENCE_MS = 500;
+
 export const MORE: OpeningStep = Object.freeze({ kind: "more" });

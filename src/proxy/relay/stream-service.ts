@@ -4,6 +4,11 @@ import type { CounterRow } from "../stats/counter-row.ts";
 import type { DialTargets } from "./dial-targets.ts";
 import type { RelayEnd } from "./relay-end.ts";
 
+/** Has the service of a listener as it is now. */
+export interface ServiceHolder {
+  readonly service: StreamService;
+}
+
 /** What a listener decides about the connections of its clients; plain, SOCKS5 and others differ here. */
 export interface StreamService {
   readonly key: string;

@@ -8,7 +8,7 @@ import type { DialTarget, DialTargets } from "./dial-targets.ts";
 import { Relay } from "./relay.ts";
 import { type EndOwner, RelayEnd } from "./relay-end.ts";
 import type { OpenSession, SessionHost } from "./session-host.ts";
-import type { StreamService } from "./stream-service.ts";
+import type { ServiceHolder, StreamService } from "./stream-service.ts";
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -18,9 +18,11 @@ const NO_BYTES = Buffer.alloc(0);
  */
 export class StreamSession implements EndOwner, DialHandler, OpenSession {
   readonly #host: SessionHost;
-  readonly #service: StreamService;
+  readonly #holder: ServiceHolder;
   readonly #client: RelayEnd;
   readonly #openings: Opening[];
+  /** Of its row until the end; its decisions are those of when they are taken. */
+  #service: StreamService;
   #timer: Timer | undefined;
   #dial: Dial | undefined;
   #introduction: Introduction = {};
@@ -28,8 +30,10 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
   #rest: Buffer = NO_BYTES;
   #state: "opening" | "connecting" | "closed" = "opening";
 
-  constructor(host: SessionHost, service: StreamService, fd: StreamFd) {
+  constructor(host: SessionHost, holder: ServiceHolder, fd: StreamFd) {
+    const { service } = holder;
     this.#host = host;
+    this.#holder = holder;
     this.#service = service;
     this.#client = new RelayEnd(fd, service.inBufferBytes, this);
     this.#openings = service.openingsFor(fd);
@@ -157,6 +161,9 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
   #connect(): void {
     this.#state = "connecting";
     if (this.#timer !== undefined) this.#host.net.loop.disarm(this.#timer);
+    // The listener may have changed since it came in, and what it led to may be gone.
+    const { service: latest } = this.#holder;
+    if (latest.key === this.#service.key) this.#service = latest;
     const service = this.#service;
     if (!service.allows(this.#client.fd, this.#introduction)) {
       service.row.failed();

@@ -13,7 +13,10 @@ export interface Entrance {
    */
   addFront?(fd: DatagramFd): void;
   removeFront?(fd: DatagramFd): void;
-  /** From now on; what is open keeps what it began with. False where only a new one can do that. */
+  /**
+   * From now on: for who comes in, and for requests that are still to come. What is under way keeps what
+   * it began with. False where only a new one can do that.
+   */
   change(
     config: ListenerConfig,
     row: CounterRow,

@@ -2,7 +2,7 @@ import type { ListenerMode } from "../../core/model/listener.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import type { SessionHost } from "../relay/session-host.ts";
-import type { StreamService } from "../relay/stream-service.ts";
+import type { ServiceHolder, StreamService } from "../relay/stream-service.ts";
 import { StreamSession } from "../relay/stream-session.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 import type { Entrance } from "./entrance.ts";
@@ -15,7 +15,7 @@ export interface StreamListener {
 export type CreateService = (listener: StreamListener) => StreamService;
 
 /** The entrance of listeners whose clients have one connection to a server each. */
-export class StreamEntrance implements Entrance {
+export class StreamEntrance implements Entrance, ServiceHolder {
   readonly #host: SessionHost;
   readonly #mode: ListenerMode;
   readonly #create: CreateService;
@@ -28,8 +28,12 @@ export class StreamEntrance implements Entrance {
     this.#service = create(first);
   }
 
+  get service(): StreamService {
+    return this.#service;
+  }
+
   accept(fd: StreamFd): void {
-    new StreamSession(this.#host, this.#service, fd).start();
+    new StreamSession(this.#host, this, fd).start();
   }
 
   change(config: ListenerConfig, row: CounterRow): boolean {
