@@ -17,6 +17,7 @@ interface Served {
   readonly ip: string;
   readonly port?: number;
   readonly scope?: "cluster" | "local" | "both";
+  readonly isEnding?: boolean;
 }
 
 function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints {
@@ -29,7 +30,7 @@ function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints 
   });
   return {
     service: { key: KEY, service, usable: [["v4"]] },
-    endpoints: servers.map(({ ip, port = 53, scope = "cluster" }, index) => ({
+    endpoints: servers.map(({ ip, port = 53, scope = "cluster", isEnding = false }, index) => ({
       path: `${KEY}/${index}`,
       service: KEY,
       group: KEY,
@@ -39,6 +40,8 @@ function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints 
         name: `e${index}`,
         group: "dns",
         addresses: [ip],
+        ready: !isEnding,
+        terminating: isEnding,
       }),
       ports: [
         {
@@ -130,6 +133,19 @@ test("flows to an endpoint that no longer serves go, right ones and those of oth
   expect(await sync(dns([{ ip: "10.1.0.1" }]))).toEqual({ looked: 3, removed: 2 });
   expect(flows).toEqual([right, foreign]);
 });
+
+test.each([
+  [true, 1],
+  [false, 0],
+])(
+  "an endpoint that is here for Local calls alone keeps flows to the cluster IP where it ends: %s",
+  async (isEnding, kept) => {
+    const flows = [flow("10.96.0.10", 53, "10.1.0.1:53")];
+    const { sync } = setUp(flows);
+    await sync(dns([{ ip: "10.1.0.1", scope: "local", isEnding }, { ip: "10.1.0.2" }]));
+    expect(flows).toHaveLength(kept);
+  },
+);
 
 test("a flow that was not translated is released once there are endpoints, not before", async () => {
   const stuck = flow("10.96.0.10", 53, undefined);

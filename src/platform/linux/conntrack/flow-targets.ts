@@ -82,7 +82,10 @@ function servingOf(
   const serving = new Set<string>();
   for (const { endpoint, ports } of endpoints) {
     const port = ports.find((candidate) => candidate.name === name);
-    if (port === undefined || !isInScope(port, family, scope)) continue;
+    if (port === undefined) continue;
+    // One that ends, but still serves, keeps the flows that it has, as with kube-proxy.
+    const isEnding = endpoint.terminating && endpoint.serving;
+    if (!isEnding && !isInScope(port, family, scope)) continue;
     for (const address of endpoint.addresses) {
       if (familyOf(address) === family) serving.add(formatHostPort(address, port.target));
     }
