@@ -152,7 +152,7 @@ async function readEvents(reader) {
 function tell(event) {
   const item = document.createElement('li');
   item.innerHTML = '<span>' + new Date().toLocaleTimeString() + '</span><span class="' + escapeText(event.health) + '">' + escapeText(event.health) + '</span><span>' +
-    escapeText(event.server + ' in ' + event.serverGroup + ' (' + event.address + ')' + (event.reason ? ': ' + event.reason : '')) + '</span>';
+    escapeText(event.server + ' in ' + event.serverGroup + (event.address ? ' (' + event.address + ')' : '') + (event.reason ? ': ' + event.reason : '')) + '</span>';
   const list = one('#events');
   list.prepend(item);
   while (list.childElementCount > MOST_EVENTS) list.lastElementChild.remove();

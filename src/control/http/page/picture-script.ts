@@ -118,8 +118,8 @@ function serverBox(server) {
   const why = server.health === 'down' && server.reason ? server.reason : '';
   const speed = typeof server.latency === 'number' ? ' \u00b7 ' + amount(server.latency, 'ms') : '';
   const usual = 'weight ' + server.weight + ' \u00b7 ' + amount(server.connections) + ' open' + speed;
-  const known = server.health === 'up' || server.health === 'down' ? '' : server.health + ' \u00b7 ';
-  return { title: server.name + '  ' + server.address, note: why || known + usual, state: server.health, hint: server.health + (why ? ': ' + why : '') };
+  const isKnown = server.health === 'up' || server.health === 'down';
+  return { title: server.name + '  ' + server.address, note: why || (isKnown ? usual : server.health + ' \u00b7 weight ' + server.weight), state: server.health, hint: server.health + (why ? ': ' + why : '') };
 }
 
 /** Gives every box its place: each stands beside the middle of what it leads to. */
@@ -178,7 +178,7 @@ function boxSvg(place) {
     '<rect class="box" x="' + place.x + '" y="' + y + '" width="' + BOX.width + '" height="' + BOX.height + '" rx="6"/>',
     markSvg(place.x + 14, y + 18, node.state),
     '<text class="name" x="' + (place.x + 26) + '" y="' + (y + 20) + '">' + escapeText(cut(node.title, 29)) + '</text>',
-    '<text class="small" x="' + (place.x + 26) + '" y="' + (y + 38) + '">' + escapeText(cut(node.note, 36)) + '</text>',
+    '<text class="small" x="' + (place.x + 26) + '" y="' + (y + 38) + '">' + escapeText(cut(node.note, 35)) + '</text>',
   ];
   return '<g class="' + escapeText(node.state) + '">' + parts.join('') + '</g>';
 }

@@ -1,7 +1,7 @@
 /** Of the page; light or dark as the reader's system is. */
 export const STYLE = `
-:root { color-scheme: light dark; --paper: #fbfaf7; --sheet: #ffffff; --ink: #1d2733; --soft: #5b6876; --rule: #d9d5cb; --sea: #14607a; --sea-soft: #e3eff3; --up: #1c7a45; --down: #b3261e; --idle: #8a8f98; --code: #f3f1ea; }
-@media (prefers-color-scheme: dark) { :root { --paper: #10171e; --sheet: #18222b; --ink: #e4e9ee; --soft: #98a6b3; --rule: #2c3944; --sea: #6cc3de; --sea-soft: #1c3440; --up: #5fd08c; --down: #ff8a80; --idle: #7d8893; --code: #0c1218; } }
+:root { color-scheme: light dark; --paper: #fbfaf7; --sheet: #ffffff; --ink: #1d2733; --soft: #5b6876; --rule: #d9d5cb; --sea: #14607a; --sea-soft: #e3eff3; --up: #1c7a45; --down: #b3261e; --idle: #8a8f98; --code: #f3f1ea; --put: #8a5c00; }
+@media (prefers-color-scheme: dark) { :root { --paper: #10171e; --sheet: #18222b; --ink: #e4e9ee; --soft: #98a6b3; --rule: #2c3944; --sea: #6cc3de; --sea-soft: #1c3440; --up: #5fd08c; --down: #ff8a80; --idle: #7d8893; --code: #0c1218; --put: #e3b45a; } }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -32,7 +32,7 @@ details.operation > summary { display: flex; flex-wrap: wrap; align-items: basel
 details.operation > summary::-webkit-details-marker { display: none; }
 details.operation[open] > summary { border-bottom: 1px solid var(--rule); }
 .verb { min-width: 4.2rem; padding: 0 .5rem; border-radius: .3rem; color: var(--sheet); font-size: .78rem; font-weight: 700; line-height: 1.6rem; text-align: center; }
-.verb.get { background: var(--sea); } .verb.post { background: var(--up); } .verb.put { background: #9a6700; } .verb.delete { background: var(--down); }
+.verb.get { background: var(--sea); } .verb.post { background: var(--up); } .verb.put { background: var(--put); } .verb.delete { background: var(--down); }
 .path { overflow-wrap: anywhere; } .path i { color: var(--sea); font-style: normal; }
 .summary { color: var(--soft); font-size: .92rem; }
 .inside { padding: .6rem .9rem 1rem; }
