@@ -12,6 +12,11 @@ export function ensurePrograms() {
   ensureInstalled(Object.values(readTable("./programs.json")), "tests that need them are skipped");
 }
 
+/** The same for tests on another processor. */
+export function ensureArm64Programs() {
+  ensureInstalled(readTable("./arm64-programs.json"), "the tests on arm64 are skipped");
+}
+
 /**
  * The same for one benchmark.
  * @param {string} benchmark

@@ -3,8 +3,12 @@ import type { Log } from "../../core/log.ts";
 import { createLoopHost } from "./loop-host.ts";
 import type { LoopThreadHost, WorkerStart } from "./loop-thread.ts";
 
-/** Node 20 does not read TypeScript: a thread that runs the sources lets tsx do it. */
+/** Node 20 does not read TypeScript: a thread that runs the sources lets tsx do it. Compiled tests need no help. */
 function startSourceWorker(entry: URL, options: WorkerStart): Worker {
+  if (import.meta.url.endsWith(".js")) {
+    const compiled = new URL(entry.href.replace(/\.ts$/, ".js"));
+    return new Worker(compiled, { ...options, transferList: [...options.transferList] });
+  }
   const tsx = import.meta.resolve("tsx/esm/api");
   const script = `import(${JSON.stringify(tsx)}).then(({ register }) => {
     register();

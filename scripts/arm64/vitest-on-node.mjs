@@ -1,0 +1,119 @@
+/**
+ * The words of vitest that our tests use, on `node:test`: vitest itself has native parts that are not
+ * there for every processor. What is expected is checked by vitest's own matchers.
+ */
+import * as nodeTest from "node:test";
+import {
+  ASYMMETRIC_MATCHERS_OBJECT,
+  JestAsymmetricMatchers,
+  JestChaiExpect,
+  JestExtend,
+} from "@vitest/expect";
+import * as chai from "chai";
+
+chai.use(JestExtend);
+chai.use(JestChaiExpect);
+chai.use(JestAsymmetricMatchers);
+
+/** @typedef {(...args: any[]) => void | Promise<void>} Body */
+/** @typedef {number | { readonly timeout?: number, readonly skip?: boolean } | undefined} Options */
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** What is emulated takes longer. */
+const PATIENCE = 5;
+
+/** @type {(() => unknown)[][]} of the tests that run now, the innermost last */
+const finishers = [];
+
+export const expect = Object.assign(
+  (/** @type {unknown} */ value, /** @type {string} */ message) => chai.expect(value, message),
+  chai.expect,
+  Reflect.get(globalThis, ASYMMETRIC_MATCHERS_OBJECT),
+);
+
+/** @param {() => unknown} task */
+export function onTestFinished(task) {
+  finishers.at(-1)?.push(task);
+}
+
+export const test = Object.assign(
+  (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) =>
+    add(name, ...inOrder(a, b)),
+  {
+    each:
+      (/** @type {readonly unknown[]} */ table) =>
+      (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) => {
+        const [body, options] = inOrder(a, b);
+        table.forEach((row, index) => {
+          add(`${name} #${index}`, () => body(...argumentsOf(row)), options);
+        });
+      },
+  },
+);
+
+export const describe = Object.assign(
+  (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) =>
+    addSuite(name, ...inOrder(a, b)),
+  {
+    each:
+      (/** @type {readonly unknown[]} */ table) =>
+      (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) => {
+        const [body, options] = inOrder(a, b);
+        table.forEach((row, index) => {
+          addSuite(`${name} #${index}`, () => body(...argumentsOf(row)), options);
+        });
+      },
+  },
+);
+
+export const { before: beforeAll, after: afterAll, beforeEach, afterEach } = nodeTest;
+
+/**
+ * @param {string} name
+ * @param {Body} body
+ * @param {Options} options
+ */
+function add(name, body, options) {
+  const given = typeof options === "number" ? options : options?.timeout;
+  const timeout = (given ?? DEFAULT_TIMEOUT_MS) * PATIENCE;
+  void nodeTest.test(name, { timeout, skip: isSkipped(options) }, async () => {
+    /** @type {(() => unknown)[]} */
+    const own = [];
+    finishers.push(own);
+    try {
+      await body({});
+    } finally {
+      for (const task of own.reverse()) await task();
+      finishers.pop();
+    }
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {Body} body
+ * @param {Options} options
+ */
+function addSuite(name, body, options) {
+  void nodeTest.describe(name, { skip: isSkipped(options) }, body);
+}
+
+/** @param {Options} options */
+function isSkipped(options) {
+  return typeof options === "object" && options.skip === true;
+}
+
+/**
+ * The options may come before the body or after it.
+ * @param {any} a
+ * @param {any} b
+ * @returns {[Body, Options]}
+ */
+function inOrder(a, b) {
+  return typeof a === "function" ? [a, b] : [b, a];
+}
+
+/** @param {unknown} row */
+function argumentsOf(row) {
+  return Array.isArray(row) ? row : [row];
+}
