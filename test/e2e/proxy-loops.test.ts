@@ -220,12 +220,59 @@ describe("loops of a running engine", requires("linux"), () => {
     expect(proxy.engine.unmet()).toHaveLength(1);
   });
 
+  test("a loop has the name that was wished for, also after it has died", async () => {
+    const { port } = await startServer(echo);
+    const proxy = await TestEngine.start();
+    const { loops } = proxy.engine;
+    await loops.addGroup("back");
+    expect(await loops.add("back", "worker-3")).toBe("worker-3");
+    await expect(loops.add("worker", "worker-3")).rejects.toMatchObject({
+      code: "ERR_KEY_TAKEN",
+      message: 'event loop "worker-3" is in group "back" already; choose another name',
+    });
+    const listener = { acceptLoops: "worker", workLoops: "back" };
+    await proxy.engine.apply(configOf([port], { listener }));
+    const client = await dial(proxy.port());
+    await proxy.until(({ groups }) => groups[0]?.connections === 1);
+    void proxy.workers[1]?.terminate();
+    // A thread that blocks ends when it next wakes.
+    client.write("x");
+    await proxy.logged("an event loop died");
+    await expect
+      .poll(() => loopsOf(proxy), PATIENT)
+      .toEqual({ worker: ["worker-1"], back: ["worker-3"] });
+    // Those who accept hand over to its successor, by the same name.
+    const held = await dial(proxy.port());
+    held.write("y");
+    expect(String((await once(held, "data"))[0])).toBe("y");
+    const sessions = (await proxy.engine.channels.list()).filter(({ kind }) => kind === "session");
+    expect(sessions.map(({ loop }) => loop)).toEqual(["worker-3"]);
+  });
+
+  test("a name is free again when the loop that had it has ended", async () => {
+    const { port } = await startServer(echo);
+    const proxy = await TestEngine.start();
+    const { loops } = proxy.engine;
+    await proxy.engine.apply(configOf([port]));
+    const client = await dial(proxy.port());
+    await proxy.until(({ groups }) => groups[0]?.connections === 1);
+    await loops.add();
+    const { ended } = await loops.retire("worker-1");
+    await expect(loops.add("worker", "worker-1")).rejects.toThrow("is being ended still");
+    client.end("x");
+    await readAll(client);
+    await ended;
+    expect(await loops.add("worker", "worker-1")).toBe("worker-1");
+    expect(await ask(proxy.port(), "served")).toBe("served");
+  });
+
   test("what can not be is refused by name", async () => {
     const { loops } = (await TestEngine.start()).engine;
     await expect(loops.remove("worker-1")).rejects.toThrow("the last one of group");
     await expect(loops.remove("nobody")).rejects.toThrow('there are "worker-1"');
     await expect(loops.add("nowhere")).rejects.toThrow('loop group "nowhere" is not there');
     await expect(loops.addGroup("worker")).rejects.toThrow("is there already");
+    await expect(loops.add("worker", "a b")).rejects.toThrow('event loop "a b": expected a letter');
     await expect(loops.addGroup("a b")).rejects.toThrow('loop group "a b": expected a letter');
     await expect(loops.removeGroup("worker")).rejects.toThrow("the default one, which stays");
     await expect(loops.removeGroup("nowhere")).rejects.toThrow('there are "worker"');
