@@ -1,8 +1,34 @@
+import { FAMILIES } from "../core/model/address.ts";
+import { PROTOCOLS } from "../core/model/common.ts";
 import { POLICY_OPTIONS } from "../core/route/policy-options.ts";
+import type { AddressType } from "../core/route/verdict.ts";
 import type { SetName } from "../core/view/ops.ts";
+import type { Capabilities } from "./capabilities.ts";
 
 /** What a backend in the kernel needs to know beyond services and endpoints. */
 export const KERNEL_SETS: readonly SetName[] = ["listeners", "groups", "nodes", "security-groups"];
+
+/** What all of them can do; balancing methods differ. */
+export const KERNEL_CAPABILITIES: Omit<Capabilities, "methods"> = {
+  addressTypes: ["cluster-ip", "external-ip", "load-balancer-ip", "node-port", "listen-address"],
+  protocols: PROTOCOLS,
+  families: FAMILIES,
+  affinity: "with-timeout",
+  sourceRanges: true,
+  internalLocal: true,
+  externalLocal: true,
+  weights: true,
+  requestHints: false,
+  keepsSource: true,
+};
+
+/** The types of addresses whose tracked flows follow the rules. */
+export const TRACKED_TYPES: ReadonlySet<AddressType> = new Set<AddressType>([
+  "cluster-ip",
+  "external-ip",
+  "load-balancer-ip",
+  "node-port",
+]);
 
 const OWN_OPTIONS = {
   podInterfaceNamePrefix: {

@@ -1,26 +1,12 @@
-import { FAMILIES } from "../../core/model/address.ts";
-import { PROTOCOLS } from "../../core/model/common.ts";
 import type { BackendDefinition } from "../backend.ts";
-import { KERNEL_SETS } from "../kernel-options.ts";
+import { KERNEL_CAPABILITIES, KERNEL_SETS } from "../kernel-options.ts";
 import { IPTABLES_OPTIONS } from "./options.ts";
 
 export const IPTABLES: BackendDefinition<typeof IPTABLES_OPTIONS> = {
   name: "iptables",
   summary: "rules of the Linux kernel by iptables, in kube-proxy's chains; needs root",
   options: IPTABLES_OPTIONS,
-  capabilities: {
-    addressTypes: ["cluster-ip", "external-ip", "load-balancer-ip", "node-port", "listen-address"],
-    protocols: PROTOCOLS,
-    families: FAMILIES,
-    affinity: "with-timeout",
-    sourceRanges: true,
-    internalLocal: true,
-    externalLocal: true,
-    weights: true,
-    methods: ["random"],
-    requestHints: false,
-    keepsSource: true,
-  },
+  capabilities: { ...KERNEL_CAPABILITIES, methods: ["random"] },
   sets: KERNEL_SETS,
   probe: async (machine) => {
     const { probeIptables } = await import("./probe.ts");

@@ -1,18 +1,10 @@
 import type { Log } from "../../core/log.ts";
-import type { AddressType } from "../../core/route/verdict.ts";
 import type {
   ConntrackReconciler,
   ConntrackReconcilerOptions,
   ServiceLookup,
 } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
-
-/** Addresses that packets are led on from by rules. */
-const TRACKED: ReadonlySet<AddressType> = new Set<AddressType>([
-  "cluster-ip",
-  "external-ip",
-  "load-balancer-ip",
-  "node-port",
-]);
+import { TRACKED_TYPES } from "../kernel-options.ts";
 
 export type OpenConntrack = (
   options: Omit<ConntrackReconcilerOptions, "table">,
@@ -46,7 +38,7 @@ export class FlowKeeper {
     if (this.#pending.size === 0) return 0;
     try {
       this.#reconciler ??= this.#open({
-        addressTypes: TRACKED,
+        addressTypes: TRACKED_TYPES,
         answersNodePorts: this.#answersNodePorts,
       });
       const { removed } = await this.#reconciler.reconcile(services, this.#pending);

@@ -1,9 +1,8 @@
 import type { Group } from "../../core/model/group.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { ServiceEndpoints } from "../../core/sinks/fullstate.ts";
+import { enumerateNames } from "../enumerate-names.ts";
 
-/** So many names stand in a line; the rest is counted. */
-const MAX_NAMED = 5;
 /** Methods whose shares a random choice by weight has, too, over many connections. */
 const RANDOM_ENOUGH: readonly string[] = ["random", "round-robin", "weighted-round-robin"];
 
@@ -65,8 +64,5 @@ export class Limits {
 }
 
 function line(reason: string, names: readonly string[]): readonly string[] {
-  if (names.length === 0) return [];
-  const named = names.slice(0, MAX_NAMED).join(", ");
-  const others = names.length - MAX_NAMED;
-  return [`${reason}: ${others > 0 ? `${named} and ${others} more` : named}`];
+  return names.length === 0 ? [] : [`${reason}: ${enumerateNames(names)}`];
 }

@@ -1,7 +1,5 @@
-import { FAMILIES } from "../../core/model/address.ts";
-import { PROTOCOLS } from "../../core/model/common.ts";
 import type { BackendDefinition } from "../backend.ts";
-import { KERNEL_SETS } from "../kernel-options.ts";
+import { KERNEL_CAPABILITIES, KERNEL_SETS } from "../kernel-options.ts";
 import { NFTABLES_OPTIONS } from "./options.ts";
 
 export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
@@ -9,17 +7,8 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
   summary: "maps in the Linux kernel; needs root and nft",
   options: NFTABLES_OPTIONS,
   capabilities: {
-    addressTypes: ["cluster-ip", "external-ip", "load-balancer-ip", "node-port", "listen-address"],
-    protocols: PROTOCOLS,
-    families: FAMILIES,
-    affinity: "with-timeout",
-    sourceRanges: true,
-    internalLocal: true,
-    externalLocal: true,
-    weights: true,
+    ...KERNEL_CAPABILITIES,
     methods: ["random", "round-robin", "weighted-round-robin", "source-hash"],
-    requestHints: false,
-    keepsSource: true,
   },
   sets: KERNEL_SETS,
   probe: async (machine) => {

@@ -1,5 +1,4 @@
-/** So many names stand in a line; the rest is counted. */
-const MAX_NAMED = 5;
+import { enumerateNames } from "../enumerate-names.ts";
 
 /** One line for each reason, however many things it is about. */
 export function limitLines(limits: ReadonlyMap<string, readonly string[]>): readonly string[] {
@@ -11,11 +10,5 @@ export function limitLines(limits: ReadonlyMap<string, readonly string[]>): read
       else known.push(subject);
     }
   }
-  return [...subjects].map(([reason, names]) => `${reason}: ${enumerate(names)}`);
-}
-
-function enumerate(names: readonly string[]): string {
-  const named = names.slice(0, MAX_NAMED).join(", ");
-  const others = names.length - MAX_NAMED;
-  return others > 0 ? `${named} and ${others} more` : named;
+  return [...subjects].map(([reason, names]) => `${reason}: ${enumerateNames(names)}`);
 }

@@ -14,6 +14,7 @@ import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import { TRACKED_TYPES } from "../kernel-options.ts";
 
 export interface NftablesClock extends PaceClock {
   /** Calls what never rejects again and again; keeps no process alive. @returns what ends that */
@@ -43,9 +44,6 @@ const SYSTEM_CLOCK: NftablesClock = {
   },
 };
 
-/** The address types whose tracked flows follow the rules of this backend. */
-const TRACKED = new Set(["cluster-ip", "external-ip", "load-balancer-ip", "node-port"] as const);
-
 export function openWorld(): NftablesWorld {
   return {
     nft: createNft(systemExec),
@@ -58,7 +56,7 @@ export function openWorld(): NftablesWorld {
     createConntrack: (answersNodePorts) =>
       createConntrackReconciler({
         table: openConntrackTable(),
-        addressTypes: TRACKED,
+        addressTypes: TRACKED_TYPES,
         answersNodePorts,
       }),
     clock: SYSTEM_CLOCK,
