@@ -3,6 +3,7 @@ import type { CommandSpec } from "./command-spec.ts";
 /** All commands, in the order in which help shows them; only the one that runs is loaded. */
 export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map([
   ["run", async () => (await import("./run.ts")).createRunCommand()],
+  ["up", async () => (await import("./up.ts")).createUpCommand()],
   ["lb", async () => (await import("./lb.ts")).LB],
   ["apply", async () => (await import("./apply.ts")).APPLY],
   ["diff", async () => (await import("./diff.ts")).DIFF],

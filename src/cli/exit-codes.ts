@@ -28,6 +28,7 @@ export function exitCodeOf(error: unknown): number {
     case "ERR_STATE_UNREADABLE":
     case "ERR_KEY_TAKEN":
     case "ERR_ADDRESS_TAKEN":
+    case "ERR_JOURNAL":
       return EXIT_BAD_INPUT;
     case "ERR_NOT_POSSIBLE_HERE":
       return EXIT_NOT_POSSIBLE;

@@ -1,21 +1,29 @@
 import process from "node:process";
+import type { Log } from "../core/log.ts";
 import type { InstanceConfig } from "../daemon/config.ts";
 import { createDeps } from "../daemon/create-deps.ts";
 import { dryRun } from "../daemon/dry-run.ts";
 import { listenForEnd } from "../daemon/end-requests.ts";
 import { createLogger } from "../daemon/logger.ts";
 import { type RunOptions, runInstance } from "../daemon/run-instance.ts";
+import { createNotifier, type ServiceNotifier } from "../daemon/service-notifier.ts";
 import type { CliContext } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
+
+export interface DaemonOptions extends RunOptions {
+  /** Whether something else shows what is logged, at this moment. */
+  readonly isLogShown?: () => boolean;
+}
 
 /** The daemon in this process, until it is asked to end. @returns the exit code */
 export async function runDaemon(
   config: InstanceConfig,
-  { stdout, stderr }: CliContext,
-  options: RunOptions = {},
+  { stdout, stderr, environment }: CliContext,
+  options: DaemonOptions = {},
 ): Promise<number> {
   const { logLevel: level, logFormat: format } = config.values;
-  const log = await createLogger({ level, format, isTerminal: stderr.isTTY === true });
+  const logger = await createLogger({ level, format, isTerminal: stderr.isTTY === true });
+  const log = options.isLogShown === undefined ? logger : unless(options.isLogShown, logger);
   const deps = createDeps(log, stdout);
   if (config.values.dryRun) {
     stdout.write(await dryRun(config, deps));
@@ -28,9 +36,33 @@ export async function runDaemon(
     exit: (code) => process.exit(code),
   });
   try {
-    const { exitCode, isClean } = await runInstance(config, deps, end, options);
+    const notifier = await loadNotifier(environment, log);
+    const { exitCode, isClean } = await runInstance(config, deps, end, {
+      ...options,
+      ...(notifier && { notifier }),
+    });
     return isClean ? exitCode : process.exit(exitCode);
   } finally {
     end.dispose();
   }
+}
+
+/** Undefined where no service manager started this. */
+async function loadNotifier(
+  environment: CliContext["environment"],
+  log: Log,
+): Promise<ServiceNotifier | undefined> {
+  const path = environment["NOTIFY_SOCKET"] ?? "";
+  if (path === "" || process.platform !== "linux") return undefined;
+  const { sendUnixDatagram } = await import("../platform/linux/unix-datagram.ts");
+  return createNotifier({ environment, pid: process.pid, log, send: sendUnixDatagram });
+}
+
+function unless(isShown: () => boolean, log: Log): Log {
+  const at =
+    (level: keyof Log) =>
+    (fields: object, message: string): void => {
+      if (!isShown()) log[level](fields, message);
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

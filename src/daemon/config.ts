@@ -13,8 +13,9 @@ import {
 import { API, AUTO, refuseBackend } from "./backend-words.ts";
 import { type BackendChoice, chooseBackend } from "./choose-backend.ts";
 import { type BackendEntry, EMPTY_CONFIG_FILE, readConfigFile } from "./config-file.ts";
+import { addressOf, type ControlConfig, resolveControl } from "./control-config.ts";
 import { Faults } from "./faults.ts";
-import { CONFIG_OPTION, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
+import { CONFIG_OPTION, CONTROL_OPTIONS, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
 import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
 import { readThisMachine } from "./this-machine.ts";
 import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
@@ -35,6 +36,8 @@ export interface InstanceConfig {
   readonly backends: readonly BackendConfig[];
   readonly servesApi: boolean;
   readonly values: RunValues;
+  /** Missing where it takes no commands. */
+  readonly control?: ControlConfig;
 }
 
 export interface ConfigInputs {
@@ -44,6 +47,8 @@ export interface ConfigInputs {
   readonly hostName: string;
   /** What a preset gives in place of `--from`. */
   readonly sources?: readonly SourceSpec[];
+  /** Whether it takes commands; then it may have no source, and what is not said is as `UP_PRESETS` has it. */
+  readonly isControlled?: boolean;
   /** What `--to auto` chooses; by what works on this machine where it is missing. */
   readonly chooseBackend?: () => Promise<BackendChoice>;
 }
@@ -58,19 +63,24 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   const path = faults.values(resolveOptions(CONFIG_OPTION, given))?.config;
   const file =
     path === undefined ? EMPTY_CONFIG_FILE : await readConfigFile(path, await fileOptionNames());
+  const { isControlled = false } = inputs;
   const fromFile = fileLayer(file.options, ["options"]);
-  const values = faults.values(resolveOptions(RUN_OPTIONS, [...given, fromFile]));
+  const layers = [...given, fromFile];
+  const presets = isControlled ? [flagLayer(UP_PRESETS)] : [];
+  const values = faults.values(resolveOptions(RUN_OPTIONS, [...layers, ...presets]));
+  const controls = isControlled
+    ? faults.values(resolveOptions(CONTROL_OPTIONS, layers))
+    : undefined;
   const words = faults.values(resolveOptions(WORDS, given)) ?? { from: [], to: [] };
   const placeOf = (word: string): string => formatPath(firstLayer(given, word)?.path(word) ?? []);
   const sources =
     inputs.sources ??
-    (words.from.length > 0
-      ? resolveSources(words.from, () => placeOf("from"), faults)
-      : resolveSources(file.sources, (index) => `sources[${index}]`, faults));
-  const entries =
-    words.to.length > 0
-      ? words.to.map((to) => ({ to, options: {}, place: placeOf("to") }))
-      : file.backends;
+    resolveSources(
+      words.from.length > 0 ? words.from : file.sources,
+      (index) => (words.from.length > 0 ? placeOf("from") : `sources[${index}]`),
+      { faults, mayBeNone: isControlled },
+    );
+  const entries = entriesOf(words.to, file.backends, placeOf("to"), isControlled);
   if (entries.length === 0) faults.usage("no backend; expected --to BACKEND, such as --to print");
   const choose = inputs.chooseBackend ?? (() => chooseBackend(readThisMachine()));
   const backends = await resolveBackends(entries, { given, file: fromFile, choose }, faults);
@@ -79,31 +89,52 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     faults.attempt(() => clientTlsOf(values));
   }
   if (values === undefined || faults.any) throw faults.error();
+  const control = controls && (await resolveControl(controls, values.state, inputs.environment));
   return Object.freeze({
     node: values.node ?? inputs.hostName,
     sources,
     backends,
     servesApi: entries.some((entry) => entry.to === API),
-    values,
+    values: {
+      ...values,
+      metricsListen: addressOf(values.metricsListen),
+      healthListen: addressOf(values.healthListen),
+    },
+    ...(control && { control }),
   });
+}
+
+/** What holds with `up` where nothing else is said. */
+const UP_PRESETS = { metricsListen: "127.0.0.1:10249", healthListen: "127.0.0.1:10256" };
+const UP_BACKEND = "userspace";
+
+function entriesOf(
+  words: readonly string[],
+  inFile: readonly BackendEntry[],
+  place: string,
+  isControlled: boolean,
+): readonly BackendEntry[] {
+  if (words.length > 0) return words.map((to) => ({ to, options: {}, place }));
+  const isMissing = inFile.length === 0 && isControlled;
+  return isMissing ? [{ to: UP_BACKEND, options: {}, place: "--to" }] : inFile;
 }
 
 /** The keys that `options:` of a config file may have. */
 export async function fileOptionNames(): Promise<readonly string[]> {
   const backends = await loadAllBackends();
-  const specs = [RUN_OPTIONS, ...backends.map((backend) => backend.options)];
+  const specs = [RUN_OPTIONS, CONTROL_OPTIONS, ...backends.map((backend) => backend.options)];
   return [...new Set(specs.flatMap((group) => Object.keys(group)))].map(flagName);
 }
 
 function resolveSources(
   words: readonly string[],
   placeOf: (index: number) => string,
-  faults: Faults,
+  { faults, mayBeNone }: { readonly faults: Faults; readonly mayBeNone: boolean },
 ): readonly SourceSpec[] {
   const parsed = words.map((text, index) =>
     faults.attempt(() => parseSourceSpec(text, placeOf(index))),
   );
-  if (parsed.length === 0) {
+  if (parsed.length === 0 && !mayBeNone) {
     faults.usage("no source; expected --from SOURCE, such as --from file:state.yaml");
   }
   const sources = parsed.filter((source) => source !== undefined);

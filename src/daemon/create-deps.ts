@@ -31,7 +31,8 @@ export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDep
     monotonicSeconds: () => performance.now() / MS_PER_SECOND,
     createSource: (spec, config) => createSource(spec, config.values, WORLD),
     startApi: (store, config) => startApi(store, config, log),
-    createPresence: ({ values }) => createPresence(values.state, log),
+    createPresence: ({ values: { state }, control }) =>
+      createPresence(state, log, state !== undefined || control !== undefined),
     watchApi: async ({ address }, config, request, report) => {
       const { watchNode } = await import("../sources/api/watch-node.ts");
       return watchNode({ address, tls: clientTlsOf(config.values), ...WORLD }, request, report);

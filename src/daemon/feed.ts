@@ -1,3 +1,4 @@
+import { CONTROL_OWNER } from "../control/world.ts";
 import type { Log } from "../core/log.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
 import type { WatchRequest } from "../core/sinks/sink.ts";
@@ -20,6 +21,10 @@ const MAX_NAMED = 5;
 
 /** Where the operations of a node come from. */
 export interface Feed {
+  /** Missing where operations go straight through. */
+  readonly store?: GlobalStore;
+  /** Of what commands make, where there are any. */
+  readonly controlReport?: Reporter | undefined;
   open(request: WatchRequest): OpStream | Promise<OpStream>;
   /** Begins to read; called once the streams are there. */
   start(): Promise<void>;
@@ -41,7 +46,8 @@ export interface FeedContext {
  */
 export async function createFeed(config: InstanceConfig, context: FeedContext): Promise<Feed> {
   const [first, ...others] = config.sources;
-  return first?.kind === "api" && others.length === 0 && !config.servesApi
+  const needsStore = config.servesApi || config.control !== undefined;
+  return first?.kind === "api" && others.length === 0 && !needsStore
     ? createDirectFeed(first, config, context)
     : createStoreFeed(config, context);
 }
@@ -61,7 +67,8 @@ function createDirectFeed(
 
 async function createStoreFeed(config: InstanceConfig, context: FeedContext): Promise<Feed> {
   const { deps, board, metrics, closers, firstSyncs } = context;
-  const owners = config.sources.map((source) => source.owner);
+  const sourceOwners = config.sources.map((source) => source.owner);
+  const owners = config.control === undefined ? sourceOwners : [...sourceOwners, CONTROL_OWNER];
   const ownerOrder = config.values.sourceOrder === "first-wins" ? owners : [];
   const store = new GlobalStore({ ownerOrder });
   for (const owner of owners) store.register(owner);
@@ -76,6 +83,8 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
     () => undefined,
   );
   return {
+    store,
+    controlReport: reporters.get(CONTROL_OWNER),
     open: (request) => new NodeWatcher(store, request.nodeName, request.sets),
     start: async () => {
       const sources: Source[] = [];

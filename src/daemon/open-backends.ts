@@ -1,4 +1,4 @@
-import type { Finding } from "../backends/backend.ts";
+import type { BackendStatus, Finding, UnservedListener } from "../backends/backend.ts";
 import { describeDeviation, deviationsOf } from "../backends/deviations.ts";
 import { CoreError } from "../core/errors.ts";
 import { createPipe, type NamedSink } from "../core/sinks/pipe.ts";
@@ -18,6 +18,14 @@ export interface OpenBackendsContext {
   readonly succession: Succession;
 }
 
+export interface OpenBackends {
+  readonly sinks: readonly NamedSink[];
+  /** What they do not serve at this moment. */
+  readonly unserved: () => readonly UnservedListener[];
+  /** How many of the things that each of them can not honour hold for this machine, whatever the state is. */
+  readonly always: ReadonlyMap<string, number>;
+}
+
 /**
  * Creates the backends and joins them to streams: one each, or one for all.
  * @throws CoreError ERR_NOT_POSSIBLE_HERE with the remedies
@@ -25,10 +33,29 @@ export interface OpenBackendsContext {
 export async function openBackends(
   config: InstanceConfig,
   context: OpenBackendsContext,
-): Promise<readonly NamedSink[]> {
-  const sinks: NamedSink[] = [];
-  for (const backend of config.backends) sinks.push(await openBackend(backend, config, context));
-  const { pipe } = config.values;
+): Promise<OpenBackends> {
+  const opened: OpenBackend[] = [];
+  for (const backend of config.backends) opened.push(await openBackend(backend, config, context));
+  return {
+    sinks: joinSinks(
+      opened.map(({ named }) => named),
+      config.values.pipe,
+    ),
+    unserved: () => opened.flatMap(({ status }) => status().unserved ?? []),
+    always: new Map(opened.map(({ named, always }) => [named.name, always])),
+  };
+}
+
+interface OpenBackend {
+  readonly named: NamedSink;
+  readonly status: () => BackendStatus;
+  readonly always: number;
+}
+
+function joinSinks(
+  sinks: readonly NamedSink[],
+  pipe: InstanceConfig["values"]["pipe"],
+): readonly NamedSink[] {
   if (pipe === "separate" || sinks.length < 2) return sinks;
   const name = sinks.map((sink) => sink.name).join("+");
   return [{ name, sink: createPipe(sinks, pipe) }];
@@ -38,7 +65,7 @@ async function openBackend(
   { name, definition, options, reasons }: BackendConfig,
   config: InstanceConfig,
   { deps, board, metrics, closers, succession }: OpenBackendsContext,
-): Promise<NamedSink> {
+): Promise<OpenBackend> {
   if (reasons !== undefined) deps.log.info({ backend: name, reasons }, `--to auto takes ${name}`);
   const findings = await definition.probe(deps.machine);
   refuseMissing(name, findings);
@@ -71,7 +98,11 @@ async function openBackend(
   ];
   const tell = (): void => report.notHonoured([...always, ...backend.status().notHonoured]);
   tell();
-  return { name, sink: metrics.meter(name, afterSync(backend.sink, tell)) };
+  return {
+    named: { name, sink: metrics.meter(name, afterSync(backend.sink, tell)) },
+    status: () => backend.status(),
+    always: always.length,
+  };
 }
 
 /** A data plane that never had the state yet answers for nothing; who asks has not synced either. */

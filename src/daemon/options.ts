@@ -1,3 +1,4 @@
+import type { ListenAddress } from "../core/options/listen-address.ts";
 import type { OptionSpec, OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import { AVAILABLE_BACKENDS } from "./backend-words.ts";
 
@@ -112,11 +113,56 @@ export const INSTANCE_OPTIONS = {
   },
   metricsListen: {
     kind: "address",
-    help: "where /metrics is served; off unless given (usual: 127.0.0.1:10249)",
+    canBeOff: true,
+    help: "where /metrics is served, or off; off unless given, with up 127.0.0.1:10249",
   },
   healthListen: {
     kind: "address",
-    help: "where /healthz, /livez and /readyz are served; off unless given (usual: 127.0.0.1:10256)",
+    canBeOff: true,
+    help: "where /healthz, /livez and /readyz are served, or off; off unless given, with up 127.0.0.1:10256",
+  },
+} as const;
+
+/** What `up` has beside `run`: commands, and who may give them. */
+export const CONTROL_OPTIONS = {
+  respListen: {
+    kind: "address",
+    canBeOff: true,
+    default: "127.0.0.1:16309",
+    help: "where commands are taken from redis-cli, or off",
+  },
+  respPasswordFile: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "a file with the password of that; PORTOLAN_RESP_PASSWORD says it as well",
+  },
+  httpListen: {
+    kind: "address",
+    canBeOff: true,
+    default: "127.0.0.1:18776",
+    help: "where the HTTP API and its page are, or off",
+  },
+  httpTokenFile: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "a file with the bearer token of that; PORTOLAN_HTTP_TOKEN says it as well",
+  },
+  httpHosts: {
+    kind: "list",
+    placeholder: "NAME",
+    help: "a name by which the HTTP API may be called, beside addresses and localhost; may be repeated",
+  },
+  allowSystemCommands: {
+    kind: "boolean",
+    help: "also those who come by RESP and HTTP may save, load, end the instance and change controllers",
+  },
+  noLoad: {
+    kind: "boolean",
+    help: "begin without what commands made before; its journal is kept aside",
+  },
+  console: {
+    kind: "boolean",
+    help: "type commands on the terminal that this is started on",
   },
 } as const;
 
@@ -141,11 +187,18 @@ export const RUN_OPTIONS: typeof INSTANCE_OPTIONS &
   ...LOG_OPTIONS,
 };
 
-export type RunValues = ValuesOf<typeof RUN_OPTIONS>;
+type Addresses = "metricsListen" | "healthListen";
+
+/** An address that is off is as one that was not given. */
+export type RunValues = Omit<ValuesOf<typeof RUN_OPTIONS>, Addresses> &
+  Readonly<Record<Addresses, ListenAddress | undefined>>;
+
+export type ControlValues = ValuesOf<typeof CONTROL_OPTIONS>;
 
 /** All options that a config file may hold, in the groups in which help and docs show them. */
 export const OPTION_GROUPS: readonly { readonly title: string; readonly specs: OptionSpecs }[] = [
   { title: "This instance", specs: INSTANCE_OPTIONS },
+  { title: "Commands (portolan up)", specs: CONTROL_OPTIONS },
   { title: "State files", specs: FILE_OPTIONS },
   { title: "API server (--to api)", specs: API_SERVER_OPTIONS },
   { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },

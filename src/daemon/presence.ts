@@ -22,11 +22,13 @@ export interface TakenOver {
 export interface OfferedSockets {
   readonly sockets: () => ReadonlyMap<string, readonly number[]>;
   readonly onTaken: () => void;
+  /** The process that was given them is gone, and does not serve them. */
+  readonly onAbandoned: () => void;
 }
 
 /** How other processes find an instance, and how one takes the place of another. */
 export interface Presence {
-  /** Whether somebody named the folder: then it has to be had. */
+  /** Whether somebody named the folder, or it holds a journal: then it has to be had. */
   readonly isWanted: boolean;
   /**
    * Lets others ask. Where the folder was not named and can not be had, it goes on without.
@@ -48,9 +50,9 @@ export function instancePath(state: string | undefined): string {
   return join(state ?? stateFolder(), SOCKET_NAME);
 }
 
-export function createPresence(state: string | undefined, log: Log): Presence {
+/** @param isWanted whether it has to be had, also where nobody named the folder */
+export function createPresence(state: string | undefined, log: Log, isWanted: boolean): Presence {
   const path = instancePath(state);
-  const isWanted = state !== undefined;
   return {
     isWanted,
     open: async (handlers, { replaces }) => {
@@ -71,15 +73,13 @@ export function createPresence(state: string | undefined, log: Log): Presence {
       const { listeners, confirm, abandon } = takeOver(offer);
       return { sockets: listeners, confirm, abandon };
     },
-    offer: ({ sockets, onTaken }) =>
-      openOffer(`${path}.${process.pid}.offer`, sockets, onTaken, log),
+    offer: (offered) => openOffer(`${path}.${process.pid}.offer`, offered, log),
   };
 }
 
 async function openOffer(
   path: string,
-  sockets: OfferedSockets["sockets"],
-  onTaken: () => void,
+  { sockets, onTaken, onAbandoned }: OfferedSockets,
   log: Log,
 ): Promise<Door & { readonly path: string }> {
   const { SocketOffer } = await import("../net/take-over/socket-offer.ts");
@@ -87,6 +87,7 @@ async function openOffer(
     log,
     listeners: () => [...sockets()].map(([id, list]) => ({ id, descriptors: () => list })),
     onTaken,
+    onAbandoned,
   });
   return { path, close: async () => offer.close() };
 }

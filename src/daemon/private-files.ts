@@ -8,6 +8,20 @@ const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const HASH_DIGITS = 16;
 
+/** @throws CoreError ERR_JOURNAL where it can not be made */
+export async function makePrivateFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CoreError(
+      "ERR_JOURNAL",
+      `--state: ${path} can not be made: ${why}; give another folder`,
+      { cause },
+    );
+  }
+}
+
 /** What is in a folder is there after a crash; where a system does not offer that, it sees to it itself. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;

@@ -2,6 +2,7 @@ import type { InstanceConfig } from "./config.ts";
 import type { EndListener, EndRequest } from "./end-requests.ts";
 import { type Instance, startInstance } from "./instance.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import type { ServiceNotifier } from "./service-notifier.ts";
 import { takesOver } from "./succession.ts";
 
 /** A clean end that takes longer, beside the draining of backends, is not waited for. */
@@ -17,6 +18,10 @@ export interface RunResult {
 export interface RunOptions {
   /** It ends where the first state can not be applied; otherwise that is tried again and again. */
   readonly endsOnFirstFailure?: boolean;
+  /** Told when it is up, and when it ends. */
+  readonly notifier?: ServiceNotifier;
+  /** Called when it is up. */
+  readonly onUp?: (instance: Instance) => void;
 }
 
 /** Runs until it is asked to end, or with `once` until the first state is applied. */
@@ -24,12 +29,25 @@ export async function runInstance(
   config: InstanceConfig,
   deps: InstanceDeps,
   end: EndListener,
-  { endsOnFirstFailure = false }: RunOptions = {},
+  options: RunOptions = {},
 ): Promise<RunResult> {
   const { log } = deps;
+  const { endsOnFirstFailure = false, notifier } = options;
   const instance = await startInstance(config, deps);
+  tellUp(instance, options);
+  const unwatch = notifier?.watch(() => instance.isLive());
   const replaced = { reason: "another process has taken over", exitCode: 0 };
-  const reasons: Promise<EndRequest>[] = [end.asked, instance.replaced.then(() => replaced)];
+  const shutDown = { reason: "a command asked for it", exitCode: 0 };
+  let failure: { readonly error: unknown } | undefined;
+  const reasons: Promise<EndRequest>[] = [
+    end.asked,
+    instance.replaced.then(() => replaced),
+    instance.ended.then(() => shutDown),
+    instance.failed.catch((error: unknown) => {
+      failure = { error };
+      return { reason: messageOf(error), exitCode: EXIT_FAILED };
+    }),
+  ];
   if (config.values.once) {
     const applied = { reason: "the first state is applied", exitCode: 0 };
     reasons.push(instance.applied.then(() => applied, describeFailure));
@@ -38,6 +56,8 @@ export async function runInstance(
   }
   const { reason, exitCode } = await Promise.race(reasons);
   log.info({ reason }, "ending");
+  unwatch?.();
+  notifier?.stopping();
   const grace = new AbortController();
   const graceMs = STOP_GRACE_MS + longestDrainMs(config);
   const tooLate = deps.sleep(graceMs, grace.signal).then(
@@ -47,7 +67,19 @@ export async function runInstance(
   const isLate = await Promise.race([instance.stop().then(() => false), tooLate]);
   grace.abort();
   if (isLate) log.warn({ graceMs }, "not everything ended in time");
+  if (failure !== undefined) throw failure.error;
   return { exitCode, isClean: !isLate };
+}
+
+/** Where it never is, another promise of it says so. */
+function tellUp(instance: Instance, { notifier, onUp }: RunOptions): void {
+  instance.up.then(
+    () => {
+      notifier?.ready();
+      onUp?.(instance);
+    },
+    () => undefined,
+  );
 }
 
 function longestDrainMs({ backends }: InstanceConfig): number {
@@ -63,6 +95,10 @@ function firstFailure({ applied }: Instance): Promise<EndRequest> {
 }
 
 function describeFailure(error: unknown): EndRequest {
-  const message = error instanceof Error ? error.message : String(error);
-  return { reason: `the first state was not applied: ${message}`, exitCode: EXIT_FAILED };
+  const reason = `the first state was not applied: ${messageOf(error)}`;
+  return { reason, exitCode: EXIT_FAILED };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,13 @@
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Closers } from "./closers.ts";
-import { type Routes, startHttpServer } from "./http-server.ts";
+import { type HttpServer, type Routes, startHttpServer } from "./http-server.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RunValues } from "./options.ts";
 import { healthRoutes, metricsRoutes } from "./routes.ts";
+import type { Succession } from "./succession.ts";
+import { explainTaken } from "./who-listens.ts";
 
 interface Wanted {
   readonly address: ListenAddress;
@@ -20,9 +22,10 @@ export async function startServers(
     readonly board: StatusBoard;
     readonly metrics: Metrics;
     readonly closers: Closers;
+    readonly succession: Pick<Succession, "onGiveWay">;
   },
 ): Promise<void> {
-  const { deps, board, metrics, closers } = context;
+  const { deps, board, metrics, closers, succession } = context;
   const byAddress = new Map<string, Wanted>();
   const want = (address: ListenAddress | undefined, routes: Routes): void => {
     if (address === undefined) return;
@@ -34,9 +37,22 @@ export async function startServers(
   want(values.metricsListen, metricsRoutes(metrics));
   want(values.healthListen, healthRoutes(board, deps.nowMs));
   for (const { address, routes } of byAddress.values()) {
-    const server = await startHttpServer(address, routes);
+    const server = await listen(address, routes);
     closers.add("status server", () => server.close());
+    succession.onGiveWay(() => server.close());
     const where = formatListenAddress(server.address);
     deps.log.info({ address: where, paths: [...routes.keys()] }, `status pages on ${where}`);
+  }
+}
+
+async function listen(address: ListenAddress, routes: Routes): Promise<HttpServer> {
+  try {
+    return await startHttpServer(address, routes);
+  } catch (error) {
+    const isMetrics = routes.has("/metrics");
+    const what = isMetrics ? "metrics" : "health";
+    const option = isMetrics ? "--metrics-listen" : "--health-listen";
+    const remedy = `choose another with ${option}, or ${option} off`;
+    throw await explainTaken(error, address, { what, remedy });
   }
 }

@@ -1,4 +1,5 @@
 import type { InnerPlane, ListeningSockets } from "../backends/backend.ts";
+import type { PlaneControl } from "../backends/plane-control.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Closers } from "./closers.ts";
 import type { InstanceConfig } from "./config.ts";
@@ -7,6 +8,17 @@ import { createHandlers } from "./instance-handlers.ts";
 import type { Door, Presence, TakenOver } from "./presence.ts";
 import type { LiveParts } from "./requests/live-parts.ts";
 import type { LogRing } from "./requests/log-ring.ts";
+import type { SupportParts } from "./requests/read-support.ts";
+
+/** The other process reads what this one keeps. */
+export interface Standstill {
+  /** Settles when nothing is under way any more. */
+  begin(): Promise<void>;
+  end(): void;
+}
+
+/** A process that asked to take over, and then does nothing, is not waited for. */
+const PATIENCE_MS = 10_000;
 
 export interface SuccessionContext {
   readonly deps: InstanceDeps;
@@ -33,6 +45,10 @@ export class Succession {
   readonly #context: SuccessionContext;
   readonly #presence: Presence | undefined;
   readonly #planes = new Map<string, InnerPlane>();
+  readonly #onGiveWay: (() => Promise<void>)[] = [];
+  /** What stands still while another process looks whether it can take over. */
+  #standstill: Standstill = { begin: async () => undefined, end: () => undefined };
+  #patience: NodeJS.Timeout | undefined;
   #taken: TakenOver | undefined;
   #offer: (Door & { readonly path: string }) | undefined;
   #tellReplaced: () => void = () => undefined;
@@ -64,6 +80,35 @@ export class Succession {
     this.#planes.set(backend, plane);
   }
 
+  /** What others may ask about. */
+  get parts(): SupportParts {
+    const { deps, board, live, ring } = this.#context;
+    return {
+      config: this.#config,
+      node: this.#config.node,
+      version: deps.version,
+      nowMs: deps.nowMs,
+      board,
+      live,
+      ring,
+      planes: this.#planes,
+    };
+  }
+
+  /** The data plane in this process that commands look into. */
+  engine(): PlaneControl | undefined {
+    return [...this.#planes.values()].find(({ control }) => control !== undefined)?.control;
+  }
+
+  setStandstill(standstill: Standstill): void {
+    this.#standstill = standstill;
+  }
+
+  /** Called when another process serves: lets go of what it needs before this one ends. */
+  onGiveWay(act: () => Promise<void>): void {
+    this.#onGiveWay.push(act);
+  }
+
   /** All backends are there. Without a data plane of its own nobody needs to find it, unless that is wanted. */
   async announce(): Promise<void> {
     const isWanted = this.#presence?.isWanted ?? false;
@@ -80,7 +125,10 @@ export class Succession {
 
   async #begin(): Promise<void> {
     const { closers } = this.#context;
-    closers.add("the offer of sockets", async () => this.#offer?.close());
+    closers.add("the offer of sockets", async () => {
+      clearTimeout(this.#patience);
+      await this.#offer?.close();
+    });
     if (takesOver(this.#config)) {
       this.#taken = await this.#presence?.takeOver();
       closers.add("the take-over", async () => this.#taken?.abandon());
@@ -91,18 +139,7 @@ export class Succession {
   }
 
   async #open(replaces: boolean): Promise<void> {
-    const { deps, board, live, ring } = this.#context;
-    const handlers = createHandlers({
-      config: this.#config,
-      node: this.#config.node,
-      version: deps.version,
-      nowMs: deps.nowMs,
-      board,
-      live,
-      ring,
-      planes: this.#planes,
-      offer: () => this.#offerSockets(),
-    });
+    const handlers = createHandlers({ ...this.parts, offer: () => this.#offerSockets() });
     const door = await this.#presence?.open(handlers, { replaces });
     if (door !== undefined) this.#context.closers.add("the instance socket", () => door.close());
   }
@@ -110,10 +147,18 @@ export class Succession {
   /** @returns where they are handed out */
   async #offerSockets(): Promise<string | undefined> {
     this.#offer ??= await this.#presence?.offer({
-      sockets: () => this.#sockets(),
+      sockets: () => {
+        clearTimeout(this.#patience);
+        return this.#sockets();
+      },
       onTaken: () => void this.#giveWay(),
+      onAbandoned: () => this.#standstill.end(),
     });
-    return this.#offer?.path;
+    if (this.#offer === undefined) return undefined;
+    clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#standstill.end(), PATIENCE_MS).unref();
+    await this.#standstill.begin();
+    return this.#offer.path;
   }
 
   #sockets(): ListeningSockets {
@@ -126,7 +171,10 @@ export class Succession {
   }
 
   async #giveWay(): Promise<void> {
-    await Promise.all([...this.#planes.values()].map((plane) => plane.release()));
+    await Promise.all([
+      ...[...this.#planes.values()].map((plane) => plane.release()),
+      ...this.#onGiveWay.map((act) => act()),
+    ]);
     this.#tellReplaced();
   }
 }

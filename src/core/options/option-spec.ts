@@ -36,8 +36,12 @@ export type OptionSpec =
       readonly values: readonly string[];
       readonly default?: string;
     })
-  /** `HOST:PORT`, `PORT` (on loopback) or `unix:PATH`. */
-  | (SpecBase & { readonly kind: "address"; readonly default?: string });
+  /** `HOST:PORT`, `PORT` (on loopback) or `unix:PATH`; `off` where it may be. */
+  | (SpecBase & {
+      readonly kind: "address";
+      readonly default?: string;
+      readonly canBeOff?: boolean;
+    });
 
 /** Options by their name in code: `metricsListen` is `--metrics-listen`. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
@@ -49,7 +53,7 @@ type Parsed<S extends OptionSpec> = S extends { readonly kind: "boolean" }
     : S extends { readonly kind: "number" | "duration" }
       ? number
       : S extends { readonly kind: "address" }
-        ? ListenAddress
+        ? ListenAddress | (S extends { readonly canBeOff: true } ? "off" : never)
         : S extends { readonly kind: "enum"; readonly values: readonly (infer V)[] }
           ? V
           : string;

@@ -10,6 +10,9 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["h", 3_600_000],
 ]);
 
+/** In place of an address: nobody listens. */
+const OFF = "off";
+
 const TRUTH: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
   ["true", true],
@@ -35,6 +38,7 @@ export function parseOption(spec: OptionSpec, raw: unknown): OptionValue | undef
     case "enum":
       return typeof raw === "string" && spec.values.includes(raw) ? raw : undefined;
     case "address":
+      if (raw === OFF && spec.canBeOff === true) return raw;
       return typeof raw === "string" || typeof raw === "number"
         ? parseListenAddress(String(raw))
         : undefined;
@@ -57,7 +61,9 @@ export function expectedOf(spec: OptionSpec): string {
     case "enum":
       return `one of ${spec.values.join(", ")}`;
     case "address":
-      return "HOST:PORT, PORT or unix:PATH";
+      return spec.canBeOff === true
+        ? `HOST:PORT, PORT, unix:PATH or ${OFF}`
+        : "HOST:PORT, PORT or unix:PATH";
   }
 }
 

@@ -23,6 +23,8 @@ export interface LiveParts {
   /** Whether it will have a control part, once it is up. */
   readonly isControlled: boolean;
   readonly startedMs: number;
+  /** How many of the things that each backend can not honour hold whatever the state is. */
+  always?: ReadonlyMap<string, number>;
   readonly metricsText: () => Promise<string>;
 }
 

@@ -57,6 +57,7 @@ export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
       health,
       message,
       notHonoured,
+      ...(kind === "backend" && { always: live.always?.get(name) ?? 0 }),
     })),
     loopGroups: await readLoopGroups(parts),
     uptimeSeconds: Math.round((parts.nowMs() - live.startedMs) / MS_PER_SECOND),
@@ -68,7 +69,8 @@ export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
     listeners: store === undefined ? [] : listenersOf(store, node, engine),
     ...groupsOf(store, engine),
     controllers: control?.world.controllers.list() ?? [],
-    journal: control === undefined ? null : { ...control.journal },
+    journal:
+      control === undefined ? null : { path: control.journal.path, bytes: control.journal.bytes },
   };
 }
 

@@ -42,6 +42,9 @@ export class SocketOffer {
   readonly #log: Log;
   readonly #listeners: () => readonly TakeableListener[];
   readonly #onTaken: () => void;
+  readonly #onAbandoned: () => void;
+  /** Those that were given the sockets, and have not said yet that they serve them. */
+  readonly #asked = new Set<number>();
   readonly #callers = new Map<number, { close(): void }>();
 
   constructor(
@@ -51,6 +54,8 @@ export class SocketOffer {
       readonly listeners: () => readonly TakeableListener[];
       /** The other process serves the sockets: release them and drain. */
       readonly onTaken: () => void;
+      /** The other process was given the sockets, and is gone without having served them. */
+      readonly onAbandoned?: () => void;
       /** The path is that of the process whose sockets were taken: put this one in its place. */
       readonly replaces?: boolean;
     },
@@ -59,6 +64,7 @@ export class SocketOffer {
     this.#log = options.log;
     this.#listeners = options.listeners;
     this.#onTaken = options.onTaken;
+    this.#onAbandoned = options.onAbandoned ?? (() => undefined);
     this.#descriptor = openOffer(path, options.replaces ?? false);
     this.#watch = watchReadable(this.#descriptor, () => this.#accept());
   }
@@ -102,6 +108,7 @@ export class SocketOffer {
     const all = listeners.flatMap(({ descriptors }) => descriptors);
     const counts = listeners.map(({ id, descriptors }) => ({ id, sockets: descriptors.length }));
     let next = 0;
+    this.#asked.add(caller);
     for (const offer of splitOffers(counts, SCM_MAX_FD)) {
       const count = offer.listeners.reduce((sum, { sockets }) => sum + sockets, 0);
       sendDescriptors(caller, encodeOffer(offer), all.slice(next, next + count));
@@ -111,6 +118,7 @@ export class SocketOffer {
   }
 
   #taken(caller: number): void {
+    this.#asked.delete(caller);
     this.#drop(caller);
     this.#log.info({}, "another process has taken over");
     this.#onTaken();
@@ -120,6 +128,7 @@ export class SocketOffer {
     this.#callers.get(caller)?.close();
     this.#callers.delete(caller);
     close(caller);
+    if (this.#asked.delete(caller)) this.#onAbandoned();
   }
 }
 

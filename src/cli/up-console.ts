@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import process from "node:process";
+import { runConsole } from "../control/console/run-console.ts";
+import type { InstanceConfig } from "../daemon/config.ts";
+import type { Instance } from "../daemon/instance.ts";
+import { instancePath } from "../daemon/presence.ts";
+import type { CliContext } from "./command-spec.ts";
+import { connectConsole } from "./console/connect-console.ts";
+import { NO_PAINT, paintFor } from "./text/paint.ts";
+
+const HISTORY_NAME = "console-history";
+
+/** The prompt on the terminal that an instance was started on. */
+export class UpConsole {
+  readonly #config: InstanceConfig;
+  readonly #context: CliContext;
+  #isOpen = false;
+
+  constructor(config: InstanceConfig, context: CliContext) {
+    this.#config = config;
+    this.#context = context;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Does nothing where nobody asked for it, or there is no terminal. */
+  open(instance: Instance): void {
+    const { stdin, stdout } = this.#context;
+    const { control } = this.#config;
+    if (control?.hasConsole !== true || stdin?.isTTY !== true || stdout.isTTY !== true) return;
+    const ending = new AbortController();
+    const session = connectConsole(instancePath(control.stateFolder), {
+      pid: process.pid,
+      signal: ending.signal,
+    });
+    this.#isOpen = true;
+    const over = runConsole({
+      input: stdin,
+      output: stdout,
+      errors: this.#context.stderr,
+      isTerminal: true,
+      hasColours: paintFor(this.#context) !== NO_PAINT,
+      session,
+      json: false,
+      historyFile: join(control.stateFolder, HISTORY_NAME),
+    }).finally(() => {
+      ending.abort();
+      this.#isOpen = false;
+      stdout.write("the instance goes on; Ctrl-C ends it\n");
+    });
+    over.catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#context.stderr.write(`portolan: the console has ended: ${why}\n`);
+    });
+    instance.controllers?.addConsole(async () => {
+      ending.abort();
+      stdin.pause();
+    });
+  }
+}

@@ -1,0 +1,180 @@
+import type { UnservedListener } from "../../backends/backend.ts";
+import type { Control } from "../../control/control.ts";
+import { createControl } from "../../control/create-control.ts";
+import type { EnginePort } from "../../control/engine-port.ts";
+import { CONTROL_OWNER } from "../../control/world.ts";
+import type { Reporter } from "../../core/status/status-board.ts";
+import type { GlobalStore } from "../../core/store/global-store.ts";
+import { Turns } from "../../core/turns.ts";
+import type { Closers } from "../closers.ts";
+import type { InstanceConfig } from "../config.ts";
+import type { ControlConfig } from "../control-config.ts";
+import type { InstanceDeps } from "../instance-deps.ts";
+import { Journal } from "../journal/journal.ts";
+import { makePrivateFolder } from "../private-files.ts";
+import type { LiveParts } from "../requests/live-parts.ts";
+import type { SyncProgress } from "../sync-progress.ts";
+import { auditControl, audited } from "./audit-control.ts";
+import { Committer } from "./committer.ts";
+import { Controllers } from "./controllers.ts";
+import { createWorld } from "./create-world.ts";
+
+export interface ControlSideOptions {
+  readonly config: InstanceConfig;
+  readonly control: ControlConfig;
+  readonly deps: InstanceDeps;
+  readonly closers: Closers;
+  readonly live: LiveParts;
+  readonly status: () => Promise<unknown>;
+  /** A command asks for the end. */
+  readonly shutdown: () => void;
+}
+
+export interface AttachOptions {
+  readonly store: GlobalStore;
+  readonly progress: SyncProgress;
+  readonly unserved: () => readonly UnservedListener[];
+  readonly engine: EnginePort | undefined;
+  readonly report: Reporter;
+}
+
+const HANDED_OVER = "another process takes this one's place; give the command again in a moment";
+
+/** The part of an instance that takes commands and keeps what they make. */
+export class ControlSide {
+  readonly #options: ControlSideOptions;
+  readonly #journal: Journal;
+  readonly #controllers: Controllers;
+  #control: Control | undefined;
+  #committer: Committer | undefined;
+
+  /** The folder is this process's alone by now. @throws CoreError ERR_JOURNAL */
+  static async open(options: ControlSideOptions): Promise<ControlSide> {
+    const { control, deps, closers } = options;
+    await makePrivateFolder(control.stateFolder);
+    const journal = await Journal.open({
+      folder: control.stateFolder,
+      log: deps.log,
+      ignores: control.beginsEmpty,
+      nowMs: deps.nowMs,
+    });
+    closers.add("the journal", () => journal.close());
+    return new ControlSide(options, journal);
+  }
+
+  private constructor(options: ControlSideOptions, journal: Journal) {
+    const { control, deps, status } = options;
+    this.#options = options;
+    this.#journal = journal;
+    this.#controllers = new Controllers({
+      control: () => this.control,
+      log: deps.log,
+      maySystem: control.maySystem,
+      httpHosts: control.httpHosts,
+      keepFile: (name, text) => this.#keepFile(name, text),
+      status,
+    });
+  }
+
+  /** There from `attach` on. */
+  get control(): Control {
+    if (this.#control !== undefined) return this.#control;
+    throw new TypeError("the control side is not attached yet");
+  }
+
+  get controllers(): Controllers {
+    return this.#controllers;
+  }
+
+  /** Makes the loops anew that commands made; what listens on them comes after. */
+  async restoreLoops(engine: EnginePort | undefined): Promise<void> {
+    for (const entry of this.#journal.kept.entries()) {
+      if (entry.kind === "controller") continue;
+      const { kind, name } = entry;
+      try {
+        if (engine === undefined) throw new Error("there is no userspace data plane");
+        if (kind === "event-loop-group") await engine.addLoopGroup(name);
+        else await engine.addLoop(name, entry.group);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        this.#options.deps.log.warn({ kind, name }, `could not be made again: ${why}`);
+      }
+    }
+  }
+
+  /**
+   * The sources have said all that they have: what commands made comes after them.
+   * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN where a source has by now what a command made
+   */
+  attach(options: AttachOptions): void {
+    const { store, report } = options;
+    const { deps, closers, control, config, live, shutdown } = this.#options;
+    const journal = this.#journal;
+    const committer = new Committer({ ...options, journal, log: deps.log });
+    committer.load();
+    store.markSynced(CONTROL_OWNER);
+    report.ok(`what commands make is kept in ${journal.path}`);
+    const world = createWorld({
+      store,
+      engine: options.engine,
+      controllers: this.#controllers,
+      committer,
+      journal,
+      version: deps.version,
+      stateFolder: control.stateFolder,
+      maxFileBytes: config.values.maxFileBytes,
+      shutdown,
+    });
+    this.#keepFile = world.keepFile;
+    this.#committer = committer;
+    this.#control = auditControl(createControl(world), {
+      log: deps.log,
+      takeNotes: () => committer.takeNotes(),
+    });
+    const turns = new Turns();
+    live.control = {
+      control: this.#control,
+      world,
+      journal,
+      change: (what, caller, act) => turns.take(() => audited(deps.log, what, caller, act)),
+    };
+    closers.add("commands", async () => {
+      await this.#controllers.closeAll();
+      await committer.stop("the instance ends");
+    });
+  }
+
+  /** @throws CoreError ERR_LISTEN, ERR_REFUSED for those that the options ask for */
+  async openControllers(): Promise<void> {
+    const { control, deps } = this.#options;
+    if (control.resp) await this.#controllers.start("resp-controller", "resp", control.resp);
+    if (control.http) await this.#controllers.start("http-controller", "http", control.http);
+    for (const entry of this.#journal.kept.entries()) {
+      if (entry.kind !== "controller") continue;
+      try {
+        await this.#controllers.add(entry);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        deps.log.error({ controller: entry.name }, `a controller could not be started: ${why}`);
+      }
+    }
+  }
+
+  /** Another process is about to take this one's place: it reads the journal, so nothing changes any more. */
+  async pause(): Promise<void> {
+    await this.#committer?.stop(HANDED_OVER);
+  }
+
+  /** It did not. */
+  resume(): void {
+    this.#committer?.resume();
+  }
+
+  /** It did: it listens for commands now. */
+  async giveWay(): Promise<void> {
+    await this.#controllers.closeAll();
+  }
+
+  #keepFile: (name: string, text: string) => Promise<string> = () =>
+    Promise.reject(new TypeError("the control side is not attached yet"));
+}

@@ -1,0 +1,157 @@
+import type { Control } from "../../control/control.ts";
+import type { ControllerState, ControllersPort, RuntimeEntry } from "../../control/world.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import {
+  formatListenAddress,
+  type ListenAddress,
+  parseListenAddress,
+} from "../../core/options/listen-address.ts";
+import type { ControllerConfig } from "../control-config.ts";
+import { readSecretFile } from "../control-config.ts";
+import { explainTaken } from "../who-listens.ts";
+
+type ControllerEntry = Extract<RuntimeEntry, { readonly kind: "controller" }>;
+type ControllerType = ControllerEntry["type"];
+
+export interface ControllersOptions {
+  readonly control: () => Control;
+  readonly log: Log;
+  readonly maySystem: boolean;
+  readonly httpHosts: readonly string[];
+  readonly keepFile: (name: string, text: string) => Promise<string>;
+  readonly status: () => Promise<unknown>;
+}
+
+interface Listening {
+  readonly type: ControllerState["type"];
+  readonly address: string;
+  readonly hasSecret: boolean;
+  connections(): number;
+  close(): Promise<void>;
+}
+
+const OF_TYPE = {
+  "resp-controller": { what: "commands by RESP", option: "--resp-listen" },
+  "http-controller": { what: "the HTTP API", option: "--http-listen" },
+} as const;
+
+/** The controllers of an instance: those of its options, and those that commands add. */
+export class Controllers implements ControllersPort {
+  readonly #options: ControllersOptions;
+  readonly #listening = new Map<string, Listening>();
+
+  constructor(options: ControllersOptions) {
+    this.#options = options;
+  }
+
+  list(): readonly ControllerState[] {
+    return [...this.#listening].map(([name, one]) => ({
+      type: one.type,
+      name,
+      address: one.address,
+      hasSecret: one.hasSecret,
+      connections: one.connections(),
+    }));
+  }
+
+  /** One that the options ask for. @throws CoreError ERR_LISTEN with who has the address, ERR_REFUSED */
+  async start(type: ControllerType, name: string, config: ControllerConfig): Promise<void> {
+    const { option } = OF_TYPE[type];
+    await this.#start(type, name, config, `choose another with ${option}, or ${option} off`);
+  }
+
+  async add({ type, name, address: text, secretFile }: ControllerEntry): Promise<void> {
+    if (this.#listening.has(name)) {
+      throw new CoreError("ERR_KEY_TAKEN", `controller ${name} is there already`);
+    }
+    const address = parseListenAddress(text);
+    if (address === undefined) {
+      throw new CoreError(
+        "ERR_USAGE",
+        `address: "${text}" is not valid; expected HOST:PORT, PORT or unix:PATH`,
+      );
+    }
+    const place = type === "resp-controller" ? "password-file" : "token-file";
+    const secret = secretFile === "" ? undefined : await readSecretFile(secretFile, place);
+    await this.#start(type, name, { address, secret }, "give another address");
+  }
+
+  /** The console on the terminal of the instance; it is ended by `close`. */
+  addConsole(close: () => Promise<void>): void {
+    this.#listening.set("stdio", {
+      type: "stdio-controller",
+      address: "stdio",
+      hasSecret: false,
+      connections: () => 1,
+      close,
+    });
+  }
+
+  async remove(type: ControllerState["type"], name: string): Promise<void> {
+    const one = this.#listening.get(name);
+    if (one === undefined || one.type !== type) {
+      throw new CoreError("ERR_NOT_FOUND", `${type} ${name} is not there`);
+    }
+    this.#listening.delete(name);
+    await one.close();
+    this.#options.log.info({ controller: name, address: one.address }, "takes no commands there");
+  }
+
+  async closeAll(): Promise<void> {
+    const all = [...this.#listening.values()];
+    this.#listening.clear();
+    await Promise.all(all.map((one) => one.close()));
+  }
+
+  async #start(
+    type: ControllerType,
+    name: string,
+    config: ControllerConfig,
+    remedy: string,
+  ): Promise<void> {
+    const { what } = OF_TYPE[type];
+    try {
+      const started = await this.#listen(type, config);
+      const address = formatListenAddress(started.address);
+      this.#listening.set(name, {
+        type,
+        address,
+        hasSecret: config.secret !== undefined,
+        connections: () => started.connections(),
+        close: () => started.close(),
+      });
+      this.#options.log.info({ controller: name, address }, `takes ${what} on ${address}`);
+    } catch (error) {
+      throw await explainTaken(error, config.address, { what, remedy });
+    }
+  }
+
+  async #listen(
+    type: ControllerType,
+    { address, secret }: ControllerConfig,
+  ): Promise<{
+    readonly address: ListenAddress;
+    connections(): number;
+    close(): Promise<void>;
+  }> {
+    const { log, maySystem, httpHosts, keepFile, status } = this.#options;
+    const control = this.#options.control();
+    if (type === "resp-controller") {
+      const { startRespController } = await import("../../control/resp/resp-controller.ts");
+      return startRespController({ address, password: secret, control, log, maySystem });
+    }
+    const { startHttpController } = await import("../../control/http/http-controller.ts");
+    const hosts = httpHosts;
+    return startHttpController({
+      address,
+      token: secret,
+      control,
+      log,
+      maySystem,
+      hosts,
+      keepFile,
+      status,
+    });
+  }
+}
