@@ -82,8 +82,9 @@ class InstanceControl implements Control {
       world: this.#world,
       options: { isLoading: false },
     };
-    const isChange = action === "add" || action === "update";
-    if (isChange) await handler.examine?.(call);
+    const isExamined = handler.examine !== undefined && (action === "add" || action === "update");
+    // Others take their turn at once: a wait, be it for nothing, would let later ones overtake.
+    if (isExamined) await handler.examine?.(call);
     return this.#turns.take(async () => act(call));
   }
 

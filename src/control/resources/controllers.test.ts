@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../../core/errors.ts";
+import { TypedControl } from "../typed.fixture.ts";
+
+test("controllers are added, listed and removed, and kept for the next start", async () => {
+  const instance = new TypedControl();
+  await instance.typeAll(
+    "add resp-controller r0 address 127.0.0.1:16310",
+    "System: add http-controller h0 address 0.0.0.0:0 token-file /etc/token",
+  );
+  expect(await instance.names("list resp-controller")).toEqual(["r0"]);
+  expect(await instance.records("list-detail http-controller")).toEqual([
+    { name: "h0", address: "0.0.0.0:0", secret: true, connections: 0 },
+  ]);
+  expect(instance.world.kept()).toEqual([
+    {
+      kind: "controller",
+      type: "resp-controller",
+      name: "r0",
+      address: "127.0.0.1:16310",
+      secretFile: "",
+    },
+    {
+      kind: "controller",
+      type: "http-controller",
+      name: "h0",
+      address: "0.0.0.0:0",
+      secretFile: "/etc/token",
+    },
+  ]);
+  await instance.type("remove resp-controller r0");
+  expect(await instance.names("list resp-controller")).toEqual([]);
+  expect(instance.world.kept()).toHaveLength(1);
+});
+
+test("a name is that of one controller, whatever it speaks", async () => {
+  const instance = new TypedControl();
+  await instance.type("add resp-controller c0 address 127.0.0.1:16310");
+  expect(await instance.refusal("add http-controller c0 address 127.0.0.1:1")).toMatch(
+    /^ERR_KEY_TAKEN .*resp-controller/,
+  );
+  expect(await instance.refusal("remove http-controller c0")).toMatch(/^ERR_NOT_FOUND/);
+});
+
+test("one that can not be kept listens no more", async () => {
+  const instance = new TypedControl();
+  instance.world.failNext = new CoreError("ERR_JOURNAL", "no space left");
+  expect(await instance.refusal("add resp-controller r0 address 127.0.0.1:16310")).toMatch(
+    /^ERR_JOURNAL/,
+  );
+  expect(await instance.names("list resp-controller")).toEqual([]);
+});
+
+test("one whose end can not be kept listens again", async () => {
+  const instance = new TypedControl();
+  await instance.type("add resp-controller r0 address 127.0.0.1:16310");
+  instance.world.failNext = new CoreError("ERR_JOURNAL", "no space left");
+  expect(await instance.refusal("remove resp-controller r0")).toMatch(/^ERR_JOURNAL/);
+  expect(await instance.names("list resp-controller")).toEqual(["r0"]);
+});
+
+test("one that was told at the start comes back with the next one", async () => {
+  const instance = new TypedControl();
+  instance.world.controllers.start({
+    type: "stdio-controller",
+    name: "stdio",
+    address: "",
+    hasSecret: false,
+    connections: 1,
+  });
+  expect(await instance.names("list stdio-controller")).toEqual(["stdio"]);
+  expect(await instance.type("remove stdio-controller stdio")).toMatchObject({
+    note: expect.stringContaining("at the start"),
+  });
+});

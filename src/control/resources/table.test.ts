@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { ACTIONS } from "../command.ts";
+import { RESOURCE_NAMES } from "../resource-names.ts";
+import { TypedControl } from "../typed.fixture.ts";
+import { DESIRED_RESOURCES, HANDLERS, RESOURCES } from "./table.ts";
+
+/** What the examples of the manual are about. */
+const BASE = [
+  "add upstream u0",
+  "add upstream u1",
+  "add event-loop-group elg0",
+  "add security-group secg0 default deny",
+  "add security-group-rule r0 to security-group secg0 network 192.0.2.0/24 default allow",
+  "add cert-key c0 cert /etc/ssl/site.pem key /etc/ssl/site.key",
+  "add cert-key c1 cert /etc/ssl/site.pem key /etc/ssl/site.key",
+  "add server-group g0",
+  "add server s1 to server-group g0 address 192.0.2.1:80",
+  "add server-group g0 to upstream u0",
+  "add tcp-lb lb0 address 192.0.2.1:80 upstream u0",
+  "add udp-lb ulb0 address 192.0.2.1:53 upstream u0",
+  "add socks5-server s5 address 192.0.2.1:1080 upstream u0",
+  "add dns-server dns0 address 192.0.2.2:53 upstream u0",
+  "add service web ports 80",
+  "add endpoint web-1 to service web address 192.0.2.3",
+] as const;
+
+async function prepared(): Promise<TypedControl> {
+  const instance = new TypedControl();
+  for (const name of ["site", "chain", "new"]) {
+    instance.world.files.set(`/etc/ssl/${name}.pem`, "-----BEGIN CERTIFICATE-----");
+    instance.world.files.set(`/etc/ssl/${name}.key`, "-----BEGIN PRIVATE KEY-----");
+  }
+  await instance.typeAll(...BASE);
+  return instance;
+}
+
+/** The words that say what a line adds: `tcp-lb lb0`, `server s1 to server-group g0`. */
+function subjectOf(line: string): string {
+  const words = line.split(" ").slice(1);
+  return words.slice(0, words[2] === "to" ? 5 : 2).join(" ");
+}
+
+const EXAMPLES = DESIRED_RESOURCES.flatMap(({ spec }) =>
+  spec.scopes.flatMap(({ actions }) =>
+    ACTIONS.flatMap((action) => actions[action]?.examples ?? []),
+  ),
+);
+
+test.each(EXAMPLES.filter((line) => !line.startsWith("remove")))("%s works", async (line) => {
+  const instance = await prepared();
+  const subject = subjectOf(line);
+  const isThere = BASE.some((base) => subjectOf(base) === subject);
+  if (line.startsWith("add ") && isThere) await instance.type(`force-remove ${subject}`);
+  await expect(instance.type(line)).resolves.toBeDefined();
+});
+
+test("all that commands can name is in the table once", () => {
+  expect(RESOURCES.map(({ name }) => name).sort()).toEqual([...RESOURCE_NAMES].sort());
+});
+
+test("words for resources mean one each", () => {
+  const words = RESOURCES.flatMap(({ name, shorts }) => [name, ...shorts]);
+  expect(words.length).toBe(new Set(words).size);
+});
+
+test("every action of the table can be carried out, and no other", () => {
+  for (const { spec, actions } of HANDLERS) {
+    const told = new Set(spec.scopes.flatMap((scope) => Object.keys(scope.actions)));
+    expect([spec.name, Object.keys(actions).sort()]).toEqual([spec.name, [...told].sort()]);
+  }
+});
+
+test("parameters of an action have names and fields of their own", () => {
+  for (const { spec } of HANDLERS) {
+    for (const { actions } of spec.scopes) {
+      for (const action of Object.values(actions)) {
+        const { params } = action;
+        expect(new Set(params.map(({ name }) => name)).size).toBe(params.length);
+        expect(new Set(params.map(({ field }) => field)).size).toBe(params.length);
+        for (const { help } of params) expect(help).not.toMatch(/\.$/);
+      }
+    }
+  }
+});
