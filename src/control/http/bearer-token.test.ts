@@ -24,3 +24,9 @@ test.each([
 ])("%j is not", (header) => {
   expect(token.isIn(header)).toBe(false);
 });
+
+test("a token that no header can hold is refused, and not shown", () => {
+  for (const text of ["", "two words", "line\n", "pässword"]) {
+    expect(() => new BearerToken(text)).toThrow("the token of the HTTP controller is not valid");
+  }
+});

@@ -14,6 +14,7 @@ import { API_PREFIX, type Method, planResourceRoutes } from "./resource-routes.t
 
 /** An answer that goes on. */
 export interface StreamAnswer {
+  /** @throws HttpRefusal */
   open(response: ServerResponse, headers: Readonly<Record<string, string>>): void;
 }
 
@@ -99,10 +100,7 @@ function ownEndpoints(options: EndpointOptions): readonly Endpoint[] {
       method: "GET",
       path: `${API_PREFIX}/watch/server-group/-/server/-/health-check`,
       isTagged: false,
-      answer: () => {
-        watch.checkRoom();
-        return watch;
-      },
+      answer: () => watch,
     },
   ];
   if (status !== undefined) {

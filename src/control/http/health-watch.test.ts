@@ -68,6 +68,15 @@ test("everybody who watches is told, and none is left behind", async () => {
   await expect.poll(() => control.listeners.size).toBe(0);
 });
 
+test("whoever asks for the head only does not watch", async () => {
+  const control = new TellingControl();
+  const http = await startTestController(control);
+  const { status, headers } = await http.ask("HEAD", PATH);
+  expect(status).toBe(200);
+  expect(headers["content-type"]).toContain("text/event-stream");
+  expect(control.listeners.size).toBe(0);
+});
+
 test("those who hear nothing are told that it still lives", async () => {
   const http = await startTestController(new TellingControl(), { limits: { heartbeatMs: 20 } });
   await (await watch(http)).until(": alive");

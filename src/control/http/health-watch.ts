@@ -23,16 +23,13 @@ export class HealthWatch {
   }
 
   /** @throws HttpRefusal 503 where there are too many */
-  checkRoom(): void {
-    if (this.#watchers.size < this.#limits.maxWatchers) return;
-    const message = `${this.#limits.maxWatchers} watch already, which is the limit; close one, or try later`;
-    throw new HttpRefusal(STATUS.unavailable, "ERR_REFUSED", message, {
-      "retry-after": RETRY_SECONDS,
-    });
-  }
-
   open(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+    this.#assertRoom();
     response.writeHead(STATUS.ok, { ...headers, ...HEADERS });
+    if (response.req.method === "HEAD") {
+      response.end();
+      return;
+    }
     // Something at once, so that whoever watches knows that it is heard.
     response.write("retry: 2000\n\n: watching\n\n");
     this.#watchers.add(response);
@@ -45,6 +42,14 @@ export class HealthWatch {
     this.#watchers.clear();
     this.#stop?.();
     this.#stop = undefined;
+  }
+
+  #assertRoom(): void {
+    if (this.#watchers.size < this.#limits.maxWatchers) return;
+    const message = `${this.#limits.maxWatchers} watch already, which is the limit; close one, or try later`;
+    throw new HttpRefusal(STATUS.unavailable, "ERR_REFUSED", message, {
+      "retry-after": RETRY_SECONDS,
+    });
   }
 
   #start(): () => void {

@@ -13,6 +13,7 @@ export type KeepFile = (name: string, text: string) => Promise<string>;
 export type PemAction = "add" | "update";
 
 const HASH_LENGTH = 12;
+const MAX_STEM = 64;
 
 /** Adds or changes a `cert-key` whose files come with the request. */
 export async function answerPem(
@@ -51,7 +52,7 @@ async function keepPem(
   keepFile: KeepFile,
 ): Promise<ReadonlyMap<string, ParamInput>> {
   const hash = createHash("sha256").update(cert).update(key).digest("hex").slice(0, HASH_LENGTH);
-  const stem = `${encodeURIComponent(name)}-${hash}`;
+  const stem = `${name.replaceAll(/[^\w-]/g, "_").slice(0, MAX_STEM)}-${hash}`;
   const certPath = await keepFile(`${stem}.cert.pem`, cert);
   const keyPath = await keepFile(`${stem}.key.pem`, key);
   return new Map<string, ParamInput>([

@@ -62,13 +62,29 @@ export class RequestHandler {
     this.#isEnding = true;
   }
 
+  /** Never throws: a request that can not be answered ends its connection. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await this.#answer(request, response);
-    // Whoever asked may be gone.
-    if (response.destroyed) return;
-    if (this.#isEnding) response.shouldKeepAlive = false;
-    if ("open" in answer) answer.open(response, COMMON_HEADERS);
-    else writeAnswer(request, response, answer);
+    try {
+      const answer = await this.#answer(request, response);
+      // Whoever asked may be gone.
+      if (response.destroyed) return;
+      if (this.#isEnding) response.shouldKeepAlive = false;
+      if ("open" in answer) this.#openStream(answer, request, response);
+      else writeAnswer(request, response, answer);
+    } catch (error) {
+      this.#fault(request, error);
+      response.destroy();
+    }
+  }
+
+  #openStream(answer: StreamAnswer, request: IncomingMessage, response: ServerResponse): void {
+    try {
+      answer.open(response, COMMON_HEADERS);
+    } catch (error) {
+      const refused = answerToRefused(error);
+      if (refused === undefined) throw error;
+      writeAnswer(request, response, refused);
+    }
   }
 
   async #answer(
