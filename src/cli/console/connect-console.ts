@@ -14,8 +14,8 @@ export interface ConnectOptions {
 }
 
 const LOOK_AGAIN_MS = 1000;
-/** What is typed at a console needs not be told to it. */
-const OWN_COMMAND = /^command of console\b/;
+/** What is typed at a console need not be told to it; what others change is told by their commands. */
+const ECHO = /^(?:command of console|state changed)\b/;
 
 /** A console's way to the instance that listens there, also to the one that takes its place. */
 export function connectConsole(path: string, options: ConnectOptions): Required<ConsoleSession> {
@@ -59,7 +59,7 @@ async function follow(
 async function* linesOf(items: AsyncIterable<EventItem>): AsyncGenerator<string> {
   try {
     for await (const { level, message } of items) {
-      if (level === "debug" || OWN_COMMAND.test(message)) continue;
+      if (level === "debug" || ECHO.test(message)) continue;
       yield level === "info" ? message : `${level}: ${message}`;
     }
   } catch {

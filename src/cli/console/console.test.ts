@@ -145,6 +145,7 @@ test("events are for people; the end of the instance and the next one are told",
   const items: readonly EventItem[] = [
     { level: "debug", message: "detail" },
     { level: "info", message: "command of console: add upstream u0" },
+    { level: "info", message: "state changed" },
     { level: "info", message: "server s1 is up" },
     { level: "warn", message: "server s1 is down" },
   ];

@@ -18,6 +18,8 @@ export interface ConsoleOptions {
   readonly json: boolean;
   /** Where what was typed is remembered; when not given: nowhere. */
   readonly historyFile?: string;
+  /** Ends it, as the end of the input does. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -25,13 +27,13 @@ export interface ConsoleOptions {
  * @returns the exit code: of a pipe 0, or 1 where a command has failed, or 2 where its words were wrong
  */
 export async function runConsole(options: ConsoleOptions): Promise<number> {
-  const { input, output, session, json, isTerminal, historyFile } = options;
+  const { input, output, session, json, isTerminal, historyFile, signal } = options;
   if (isTerminal) {
     const hasColours = options.hasColours ?? wantsColours(process.env);
-    return runTerminal({ input, output, session, json, hasColours, historyFile });
+    return runTerminal({ input, output, session, json, hasColours, historyFile, signal });
   }
   const errors = options.errors ?? process.stderr;
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = createInterface({ input, signal, crlfDelay: Number.POSITIVE_INFINITY });
   return runScript(lines, { session, output, errors, json, isNumbered: true });
 }
 

@@ -202,6 +202,15 @@ test("Ctrl-C takes back what is typed, twice ends; Ctrl-D ends", async () => {
   expect(second.screen.cursor).toEqual([1, 0]);
 });
 
+test("it ends also where another part of the program wants it to", async () => {
+  const ending = new AbortController();
+  const { screen, type, exitCode } = open(60, { signal: ending.signal });
+  type("list ups");
+  await screen.waitFor("> list ups");
+  ending.abort();
+  expect(await exitCode).toBe(0);
+});
+
 test("the last command is answered before the console ends", async () => {
   const { screen, control, type, exitCode } = open();
   control.before = () => new Promise((resolve) => setImmediate(resolve));

@@ -21,6 +21,7 @@ export interface TerminalOptions {
   readonly hasColours: boolean;
   /** Undefined: what is typed is forgotten. */
   readonly historyFile: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 const PROMPT = "> ";
@@ -74,6 +75,7 @@ class TerminalConsole {
       this.#saving.take(() => saveHistory(historyFile, lines)).catch(() => undefined);
     });
     this.over = this.#untilOver();
+    options.signal?.addEventListener("abort", () => this.#readline.close(), { once: true });
     this.#readline.prompt();
     if (session.events !== undefined) void this.#showEvents(session.events);
   }

@@ -64,30 +64,30 @@ test("a hundred commands as arrays, in version 3", async () => {
   expect(afterHello).toBe(`${expected}+OK\r\n`);
 });
 
-test(
-  "a hundred commands by redis-cli, each in a call of its own",
-  requires("redis-cli"),
-  async () => {
-    const control = newControl();
-    const { port } = await start();
-    for (const { line, refused } of COMMANDS) {
-      const args = ["-p", String(port), ...wordsOf(line)];
-      const { stdout } = await promisify(execFile)("redis-cli", args);
-      if (refused !== undefined) {
-        expect(stdout).toMatch(new RegExp(`^ERR ${refused} `));
-        continue;
-      }
-      const reply = renderReply(await control.run(control.parse(line), CALLER), 2);
-      expect({ line, stdout }).toEqual({ line, stdout: `${printed(reply)}\n` });
+test("a hundred commands by redis-cli, each in a call of its own", {
+  ...requires("redis-cli"),
+  timeout: 120_000,
+}, async () => {
+  const control = newControl();
+  const { port } = await start();
+  for (const { line, refused } of COMMANDS) {
+    const args = ["-p", String(port), ...wordsOf(line)];
+    const { stdout } = await promisify(execFile)("redis-cli", args);
+    if (refused !== undefined) {
+      expect(stdout).toMatch(new RegExp(`^ERR ${refused} `));
+      continue;
     }
-  },
-);
+    const reply = renderReply(await control.run(control.parse(line), CALLER), 2);
+    expect({ line, stdout }).toEqual({ line, stdout: `${printed(reply)}\n` });
+  }
+});
 
 /** As `redis-cli` prints it where its output is no terminal. */
 function printed(reply: ReturnType<typeof renderReply>): string {
   switch (reply.kind) {
     case "simple":
     case "bulk":
+    case "verbatim":
       return reply.text;
     case "number":
       return String(reply.value);

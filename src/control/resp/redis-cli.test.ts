@@ -41,6 +41,7 @@ describe("redis-cli", requires("redis-cli"), () => {
     );
     expect(await redisCli(port, ["remove", "upstream", "u1"])).toMatch(/^ERR ERR_NOT_FOUND /);
     expect(await redisCli(port, ["man"])).toMatch(/^the manual\nof two lines with \u00e4/);
+    expect(await redisCli(port, ["--no-raw", "-3", "man"])).toMatch(/^the manual\nof two lines/);
     control.result = { kind: "number", value: 42 };
     expect(await redisCli(port, ["--no-raw", "list", "upstream"])).toBe("(integer) 42\n");
   });

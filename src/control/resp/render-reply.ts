@@ -15,7 +15,7 @@ export function renderReply(result: Result, version: RespVersion): RespReply {
     case "number":
       return { kind: "number", value: result.value };
     case "text":
-      return bulk(result.text);
+      return { kind: "verbatim", text: result.text };
     case "records":
       return {
         kind: "array",

@@ -14,6 +14,7 @@ test.each<[RespReply, string, string]>([
   [{ kind: "boolean", value: false }, ":0\r\n", "#f\r\n"],
   [bulk(""), "$0\r\n\r\n", "$0\r\n\r\n"],
   [bulk("a\r\nb"), "$4\r\na\r\nb\r\n", "$4\r\na\r\nb\r\n"],
+  [{ kind: "verbatim", text: "\u00e4\nb" }, "$4\r\n\u00e4\nb\r\n", "=8\r\ntxt:\u00e4\nb\r\n"],
   [{ kind: "array", items: [] }, "*0\r\n", "*0\r\n"],
   [
     { kind: "array", items: [bulk("a"), { kind: "array", items: [bulk("b")] }] },

@@ -14,6 +14,8 @@ export type TextReply =
   /** RESP2: 1 and 0. */
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "bulk"; readonly text: string }
+  /** For people, as it stands; RESP2: a bulk string. */
+  | { readonly kind: "verbatim"; readonly text: string }
   | { readonly kind: "array"; readonly items: readonly TextReply[] }
   /** RESP2: an array of keys and values in turn. */
   | { readonly kind: "map"; readonly entries: readonly (readonly [string, TextReply])[] };
@@ -21,6 +23,8 @@ export type TextReply =
 export type RespVersion = 2 | 3;
 
 const END = "\r\n";
+/** What a verbatim string is. */
+const PLAIN_TEXT = "txt:";
 
 /** The bytes of a reply. */
 export function encodeReply(reply: RespReply, version: RespVersion): Buffer {
@@ -51,6 +55,9 @@ function write(reply: TextReply, version: RespVersion, parts: string[]): void {
     case "bulk":
       parts.push(bulk(reply.text));
       return;
+    case "verbatim":
+      parts.push(version === 3 ? lengthy("=", `${PLAIN_TEXT}${reply.text}`) : bulk(reply.text));
+      return;
     case "array":
       parts.push(`*${reply.items.length}${END}`);
       for (const item of reply.items) write(item, version, parts);
@@ -65,9 +72,13 @@ function write(reply: TextReply, version: RespVersion, parts: string[]): void {
   }
 }
 
-/** The length is that of the bytes, not of the characters. */
 function bulk(text: string): string {
-  return `$${Buffer.byteLength(text, "utf8")}${END}${text}${END}`;
+  return lengthy("$", text);
+}
+
+/** The length is that of the bytes, not of the characters. */
+function lengthy(sign: string, text: string): string {
+  return `${sign}${Buffer.byteLength(text, "utf8")}${END}${text}${END}`;
 }
 
 function numberText(value: number, version: RespVersion): string {
