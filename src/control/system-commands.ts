@@ -61,9 +61,13 @@ export class SystemCommands {
     return this.#turns.take(() => renderConfig(viewOf(world.store), world.kept()));
   }
 
+  /** What is written is the state at its turn, however long files before it take. */
   async #save(path: string): Promise<Result> {
+    const config = this.#config();
+    // It is waited for only when the file's turn comes.
+    config.catch(() => undefined);
     return this.#writes.take(async () => {
-      await this.#world.writeFile(path, await this.#config());
+      await this.#world.writeFile(path, await config);
       return DONE;
     });
   }

@@ -56,29 +56,29 @@ export interface SectionCommand {
   readonly command: ResourceCommand;
 }
 
+/** Commands that together make one object. */
+export type ObjectCommands = readonly SectionCommand[];
+
 /**
- * The commands that would make an object, as far as there are words for it; whether they make just
- * this one is for the caller to find out. Undefined where no command makes such an object.
+ * The ways to make an object by commands, as far as there are words for it; whether one of them makes
+ * just this one is for the caller to find out.
  */
-export function commandsFor(
-  object: ModelObject,
-  view: StateView,
-): readonly SectionCommand[] | undefined {
+export function commandsFor(object: ModelObject, view: StateView): readonly ObjectCommands[] {
   switch (object.kind) {
     case "Certificate":
-      return [addObject("cert-key", CERT_KEYS, object)];
+      return [[addObject("cert-key", CERT_KEYS, object)]];
     case "Group":
-      return [addObject("server-group", SERVER_GROUPS, object)];
+      return [[addObject("server-group", SERVER_GROUPS, object)]];
     case "Service":
-      return commandsForService(object);
+      return [commandsForService(object)];
     case "SecurityGroup":
-      return commandsForSecurityGroup(object);
+      return [commandsForSecurityGroup(object)];
     case "Listener":
-      return [addObject("listener", listenerResourceOf(object), object)];
+      return [[addObject("listener", listenerResourceOf(object), object)]];
     case "Endpoint":
       return commandsForEndpoint(object, view);
     case "Node":
-      return undefined;
+      return [];
   }
 }
 
@@ -95,7 +95,7 @@ function listenerResourceOf({ mode }: Listener): ObjectResource<"Listener"> {
   }
 }
 
-function commandsForService(service: Service): readonly SectionCommand[] {
+function commandsForService(service: Service): ObjectCommands {
   const { namespace, name } = service;
   const standard = UPSTREAMS.standard({ namespace, name });
   const isUpstream = deepEqual(withoutGroups(service), withoutGroups(standard));
@@ -115,7 +115,7 @@ function commandsForService(service: Service): readonly SectionCommand[] {
   return [addObject(own, resource, service), ...groups];
 }
 
-function commandsForSecurityGroup(group: SecurityGroup): readonly SectionCommand[] {
+function commandsForSecurityGroup(group: SecurityGroup): ObjectCommands {
   const place: ResourceRef = { type: "security-group", name: nameOfKey(keyOf(group)) };
   const rules = group.rules.map((rule) =>
     add(
@@ -128,17 +128,17 @@ function commandsForSecurityGroup(group: SecurityGroup): readonly SectionCommand
   return [addObject("security-group", SECURITY_GROUPS, group), ...rules];
 }
 
-/** Of the group's servers where there is such a group, else of the service's endpoints. */
-function commandsForEndpoint(
-  endpoint: Endpoint,
-  view: StateView,
-): readonly SectionCommand[] | undefined {
+/** As a server of its group, or as an endpoint of the service of that name: that has more words. */
+function commandsForEndpoint(endpoint: Endpoint, view: StateView): readonly ObjectCommands[] {
   const key = groupKeyOf(endpoint);
+  const ways: ObjectCommands[] = [];
   if (view.get("Group", key) !== undefined) {
-    return [addMember("server", SERVERS, "server-group", endpoint)];
+    ways.push([addMember("server", SERVERS, "server-group", endpoint)]);
   }
-  if (view.get("Service", key) === undefined) return undefined;
-  return [addMember("endpoint", ENDPOINTS, "service", endpoint)];
+  if (view.get("Service", key) !== undefined) {
+    ways.push([addMember("endpoint", ENDPOINTS, "service", endpoint)]);
+  }
+  return ways;
 }
 
 function addMember(

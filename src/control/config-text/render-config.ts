@@ -10,10 +10,12 @@ import { planOf } from "../resources/desired-resource.ts";
 import { Draft, EMPTY_VIEW, type StateView } from "../resources/state-view.ts";
 import { desiredOf, RESOURCES } from "../resources/table.ts";
 import { CONTROL_OWNER, type RuntimeEntry } from "../world.ts";
-import { commandsFor, SECTIONS, type Section, type SectionCommand } from "./object-commands.ts";
+import { commandsFor, type ObjectCommands, SECTIONS, type Section } from "./object-commands.ts";
 import { formatObjectLine } from "./object-line.ts";
 import { pauseAt } from "./pause.ts";
 import { CONFIG_LINE_LIMITS } from "./read-config.ts";
+
+type SectionLines = readonly (readonly [Section, string])[];
 
 const HEADER = "# A configuration of Portolan, a command a line; load it with: System: load FILE";
 
@@ -32,8 +34,7 @@ export async function renderConfig(
   for (const object of ownObjects(view)) {
     await pauseAt(count);
     count += 1;
-    const commands = commandsFor(object, view);
-    const lines = commands === undefined ? undefined : linesOf(object, commands, view);
+    const lines = linesFor(object, view);
     if (lines === undefined) objects.push(formatObjectLine(object));
     for (const [section, line] of lines ?? []) sections.get(section)?.push(line);
   }
@@ -56,12 +57,21 @@ function ownObjects(view: StateView): readonly ModelObject[] {
   });
 }
 
+/** The lines of the first way to make an object that gives just this one; undefined where none does. */
+function linesFor(object: ModelObject, view: StateView): SectionLines | undefined {
+  for (const commands of commandsFor(object, view)) {
+    const lines = linesOf(object, commands, view);
+    if (lines !== undefined) return lines;
+  }
+  return undefined;
+}
+
 /** The lines of an object; undefined where they would not make it again just as it is. */
 function linesOf(
   object: ModelObject,
-  commands: readonly SectionCommand[],
+  commands: ObjectCommands,
   view: StateView,
-): readonly (readonly [Section, string])[] | undefined {
+): SectionLines | undefined {
   const lines = commands.map(({ section, command }) => [section, formatCommand(command)] as const);
   const draft = new Draft(EMPTY_VIEW);
   if (object.kind === "Endpoint")
