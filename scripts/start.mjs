@@ -104,7 +104,7 @@ function instanceArgs(ports, state, file) {
     ...["--http-listen", `127.0.0.1:${ports.httpPort}`],
     ...["--metrics-listen", `127.0.0.1:${ports.metricsPort}`],
     ...["--health-listen", `127.0.0.1:${ports.healthPort}`],
-    ...["--log-level", "warn", "--log-format", "pretty"],
+    ...["--log-level", "error", "--log-format", "pretty"],
   ];
 }
 

@@ -53,7 +53,7 @@ export class ChildInstance {
         () => undefined,
       );
       const servers = status?.groups.flatMap((group) => group.servers) ?? [];
-      const isOurs = status?.pid === this.#child.pid;
+      const isOurs = status?.pid === this.#child.pid && servers.length > 0;
       if (isOurs && status?.ready && servers.every(({ health }) => health === "up")) return true;
       await delay(LOOK_AGAIN_MS);
     }

@@ -62,10 +62,12 @@ export function readyText({ ports, file, state, hasRedisCli }) {
   return `
 Portolan is running. It listens on this machine only:
 
-  127.0.0.1:${ports.port}   load balancer for HTTP, in front of ${ports.serverPorts.join(", ")}
-  127.0.0.1:${ports.socks5Port}   SOCKS5 server
-  127.0.0.1:${ports.respPort}  commands, for redis-cli
-  127.0.0.1:${ports.httpPort}  commands, over HTTP
+${listing([
+  [ports.port, `load balancer for HTTP, in front of ports ${ports.serverPorts.join(", ")}`],
+  [ports.socks5Port, "SOCKS5 server"],
+  [ports.respPort, "commands by redis-cli, without a password"],
+  [ports.httpPort, "commands by HTTP, and a page to look at; without a token"],
+])}
 
 Try, in another terminal:
 
@@ -79,4 +81,10 @@ More of it, there:  export PORTOLAN_STATE=${state}
 It follows ${file}: change that, and what changed is done.
 Ctrl-C ends it.
 `;
+}
+
+/** @param {readonly (readonly [port: number, use: string])[]} rows */
+function listing(rows) {
+  const width = Math.max(...rows.map(([port]) => String(port).length));
+  return rows.map(([port, use]) => `  127.0.0.1:${String(port).padEnd(width)}  ${use}`).join("\n");
 }

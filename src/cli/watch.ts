@@ -50,11 +50,16 @@ async function watch(input: CommandInput): Promise<number> {
       context.stdout.write(lines.map((line) => `${line}\n`).join(""));
     }
     if (interruption.signal.aborted) return interruption.exitCode();
-    throw new CoreError("ERR_INSTANCE", `the instance at ${path} has ended`);
+    throw hasEnded(path, undefined);
   } catch (error) {
     if (interruption.signal.aborted) return interruption.exitCode();
-    throw error;
+    throw error instanceof CoreError ? error : hasEnded(path, error);
   } finally {
     interruption.dispose();
   }
+}
+
+/** It closes what is followed, or the connection breaks. */
+function hasEnded(path: string, cause: unknown): CoreError {
+  return new CoreError("ERR_INSTANCE", `the instance at ${path} has ended`, { cause });
 }

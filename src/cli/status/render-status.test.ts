@@ -68,7 +68,7 @@ resp-controller  127.0.0.1:16309  without a secret: this machine only     1
 
 Not honoured of what is asked for:
   userspace: port 80 is taken: Listener default/old
-  1 more that holds for this machine whatever is asked for: --all shows it`);
+  1 limit holds on this machine whatever is asked for: --all says more`);
 });
 
 test("with all, also what holds whatever is asked for", () => {

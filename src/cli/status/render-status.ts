@@ -161,9 +161,11 @@ function notHonouredLines({ now: { status }, all, paint }: StatusView): readonly
     left += notHonoured.length - shown.length;
     return shown.map((what) => `  ${name}: ${what}`);
   });
-  const others = `${left} more that hold${left === 1 ? "s" : ""} for this machine whatever is asked for: --all shows ${left === 1 ? "it" : "them"}`;
-  if (lines.length === 0)
-    return left === 0 ? [] : [paint("grey", `All is honoured that is asked for; ${others}`)];
+  const limits = left === 1 ? "1 limit holds" : `${left} limits hold`;
+  const others = `${limits} on this machine whatever is asked for: --all says more`;
+  if (lines.length === 0) {
+    return left === 0 ? [] : [paint("grey", `All that is asked for is honoured; ${others}`)];
+  }
   return [
     paint("yellow", "Not honoured of what is asked for:"),
     ...lines,

@@ -83,7 +83,8 @@ export function loopRows({ status }: Sample): readonly LoopRow[] {
     })),
   );
   const all = loops.reduce((sum, { channels }) => sum + channels, 0);
-  return loops.map((loop) => ({ ...loop, share: all === 0 ? 0 : loop.channels / all }));
+  const byName = loops.toSorted((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  return byName.map((loop) => ({ ...loop, share: all === 0 ? 0 : loop.channels / all }));
 }
 
 /** The busiest first; what is equal by name. */
