@@ -98,7 +98,7 @@ export class ThingReader {
 }
 
 /** Modules that may stand in just this place and can be listed there. */
-export function childrenOf(
+function childrenOf(
   resources: readonly ResourceSpec[],
   place: readonly ResourceName[],
 ): readonly ResourceSpec[] {

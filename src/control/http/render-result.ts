@@ -17,7 +17,7 @@ export function fieldsOf(resource: ResourceSpec): ReadonlyMap<string, string> {
 }
 
 /** All parameters of a resource, each once. */
-export function allParams({ scopes }: ResourceSpec): readonly ParamSpec[] {
+function allParams({ scopes }: ResourceSpec): readonly ParamSpec[] {
   const params = new Map<string, ParamSpec>();
   for (const { actions } of scopes) {
     for (const action of Object.values(actions)) {

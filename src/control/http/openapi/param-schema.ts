@@ -4,7 +4,7 @@ import type { ParamSpec } from "../../resource-spec.ts";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** How a parameter looks in JSON. */
-export function paramSchema(spec: ParamSpec): JsonSchema {
+function paramSchema(spec: ParamSpec): JsonSchema {
   return { ...typeSchema(spec), description: describeParam(spec) };
 }
 

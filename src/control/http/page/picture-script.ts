@@ -81,7 +81,8 @@ function pictureOf(all, speedOf) {
 
 function listenerBox(type, listener, speed) {
   const traffic = speed ? ' \u00b7 ' + amount(speed.connections) + '/s \u00b7 ' + amount(speed.bytes, 'B/s') : '';
-  const kind = type === 'tcp-lb' ? listener.protocol || 'tcp' : type.split('-')[0];
+  const mode = type === 'tcp-lb' ? listener.protocol || 'tcp' : type.split('-')[0];
+  const kind = (listener.listOfCertKey || []).length > 0 ? mode + ' + TLS' : mode;
   return {
     title: listener.name + '  ' + listener.address,
     note: kind + ' \u00b7 ' + amount(listener.connections) + ' open' + traffic,
