@@ -16,7 +16,7 @@ export type Scope =
   | { readonly kind: "loop"; readonly name: string };
 
 /** Resources that are listeners. */
-export const LISTENERS = ["tcp-lb", "udp-lb", "socks5-server", "dns-server"] as const;
+const LISTENERS = ["tcp-lb", "udp-lb", "socks5-server", "dns-server"] as const;
 
 /** The places of what a listener has. */
 export const LISTENER_PLACES: readonly (readonly ResourceName[])[] = LISTENERS.map((type) => [

@@ -12,6 +12,8 @@ import type { Region } from "../region.ts";
 import type { PosixHost } from "./posix-host.ts";
 import { STREAM_EVENTS } from "./posix-selector.ts";
 
+const NOBODY: SocketAddress = ipAddress("::", 0);
+
 /** A TCP or unix socket, non-blocking. */
 export class PosixStream implements StreamFd, SpliceEnd {
   /** -1 once it is closed: whoever still uses it gets EBADF, never what took its number. */
@@ -99,8 +101,13 @@ export class PosixStream implements StreamFd, SpliceEnd {
   }
 
   remoteAddress(): SocketAddress {
-    if (this.#peerV4 < 0) return remoteAddressOf(this.descriptor);
-    return ipAddress(ipv4Text(this.#peerV4), this.#peerPort);
+    if (this.#peerV4 >= 0) return ipAddress(ipv4Text(this.#peerV4), this.#peerPort);
+    try {
+      return remoteAddressOf(this.descriptor);
+    } catch {
+      // It was reset already, which the next read tells: whoever has to do with it must get that far.
+      return NOBODY;
+    }
   }
 
   originalDestination(): SocketAddress | undefined {

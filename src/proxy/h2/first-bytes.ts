@@ -4,6 +4,7 @@ import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { peekRequest } from "../../wire/http1/peek-request.ts";
 import { PREFACE } from "../../wire/http2/protocol.ts";
+import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
 import type { GreetedClient } from "../http/greeted-client.ts";
 import type { HttpService } from "../http/http-service.ts";
 import { HANDSHAKE_PATIENCE_MS, LEAVE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
@@ -31,6 +32,7 @@ export class FirstBytes implements EndOwner, OpenSession {
   readonly #timer = new Timer(() => this.#close());
   #opening: Opening | undefined;
   #peer: string;
+  #proxied: ProxiedConnection | undefined;
   #bytes: Buffer = NO_BYTES;
   #isOver = false;
 
@@ -112,13 +114,14 @@ export class FirstBytes implements EndOwner, OpenSession {
     }
     if (step.kind !== "done") return undefined;
     this.#opening = undefined;
-    this.#peer = step.introduction.proxied?.source.ip ?? this.#peer;
+    this.#proxied = step.introduction.proxied;
+    this.#peer = this.#proxied?.source.ip ?? this.#peer;
     return step.rest;
   }
 
   #handOver(to: (client: GreetedClient) => void): void {
     this.#leave();
-    to({ end: this.#end, peer: this.#peer, bytes: this.#bytes });
+    to({ end: this.#end, peer: this.#peer, proxied: this.#proxied, bytes: this.#bytes });
   }
 
   #close(withReset = false): void {

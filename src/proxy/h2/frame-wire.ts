@@ -25,6 +25,8 @@ export interface WireParts {
   readonly end: RelayEnd;
   readonly memory: H2Memory;
   readonly handler: WireHandler;
+  /** What goes out before everything else. */
+  readonly greeting?: Buffer;
 }
 
 /** So many reads or writes at a time: then the other FDs of the loop have their turn. */
@@ -48,7 +50,7 @@ export class FrameWire implements EndOwner {
   /** Why it ends. */
   #reason = "";
 
-  constructor(net: NetEventLoop, { role, config, end, memory, handler }: WireParts) {
+  constructor(net: NetEventLoop, { role, config, end, memory, handler, greeting }: WireParts) {
     this.#net = net;
     this.#end = end;
     this.#memory = memory;
@@ -62,6 +64,10 @@ export class FrameWire implements EndOwner {
       nowMs: () => net.loop.nowMs,
     });
     end.owner = this;
+    if (greeting !== undefined && greeting.length > 0) {
+      const at = this.#output.extend(greeting.length);
+      greeting.copy(this.#output.bytes, at);
+    }
   }
 
   /** @param already what came before it was known that this is HTTP/2. */

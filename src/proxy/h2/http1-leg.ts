@@ -25,6 +25,8 @@ export interface Http1LegParts {
   readonly net: NetEventLoop;
   readonly memory: H2Memory;
   readonly pool: ServerPool;
+  /** What the server is told first on a new connection. */
+  readonly greeting: Buffer;
   readonly settings: LinkSettings;
   readonly target: DialTarget;
   /** Asked when there is a connection. */
@@ -74,7 +76,7 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
     const pooled = pool.take(target);
     if (pooled !== undefined) {
       this.#isReused = true;
-      this.#attach(pooled);
+      this.#attach(pooled, NO_BYTES);
       return;
     }
     const targets = new ListTargets([new UncountedTarget(target)]);
@@ -106,7 +108,7 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
 
   dialed(server: RelayEnd): void {
     this.#dial = undefined;
-    this.#attach(server);
+    this.#attach(server, this.#parts.greeting);
   }
 
   dialFailed(result: number): void {
@@ -135,7 +137,7 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
     return this.#unconsumed >= MAX_UNCONSUMED_BYTES;
   }
 
-  #attach(server: RelayEnd): void {
+  #attach(server: RelayEnd, greeting: Buffer): void {
     this.#server = server;
     server.owner = this;
     const { head, forwarding, isEnd } = this.#parts.request();
@@ -143,6 +145,7 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
     const request = new ChunkedRequest(this.#output, isChunked);
     this.#request = request;
     this.#method = head.method;
+    if (greeting.length > 0) request.head(greeting);
     request.head(renderHttp1Request(head, forwarding, isChunked));
     if (isEnd) request.end();
     this.#parts.owner.legReady(this);

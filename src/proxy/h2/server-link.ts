@@ -30,6 +30,8 @@ export type LinkEnd =
   | { readonly kind: "closed" };
 
 export interface LinkHandler {
+  /** What a server is told first on a new connection. */
+  readonly greeting: Buffer;
   /** Key of the listener that it is for. */
   readonly listener: string;
   /** It can be used, or has room again. */
@@ -127,7 +129,7 @@ export class ServerLink implements DialHandler, WireHandler, LegLink {
   }
 
   dialed(end: RelayEnd): void {
-    const { memory, settings } = this.#parts;
+    const { memory, settings, handler } = this.#parts;
     this.#state = "greeting";
     this.#end = end;
     this.#wire = new FrameWire(this.#net, {
@@ -136,6 +138,7 @@ export class ServerLink implements DialHandler, WireHandler, LegLink {
       end,
       memory,
       handler: this,
+      greeting: handler.greeting,
     });
     this.#net.loop.arm(this.#timer, settings.connectTimeoutMs);
     this.#wire.start(NO_BYTES);

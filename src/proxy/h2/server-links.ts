@@ -15,23 +15,43 @@ const HTTP1_MS = 60_000;
 /** So many wait for one connection; more have another one made. */
 const MAX_WAITERS = 100;
 
+export interface ServerLinksParts {
+  readonly memory: H2Memory;
+  /** Gives the key of the listener that they are for. */
+  readonly listener: () => string;
+  /** What servers are told first; nothing where it is not given. */
+  readonly greeting?: Buffer;
+  /** What one finds out the others need not. */
+  readonly http1Servers: Http1Servers;
+}
+
+/** Until when servers are taken for such that speak HTTP/1.1 only. */
+export type Http1Servers = WeakMap<DialTarget, number>;
+
+const NO_BYTES = Buffer.alloc(0);
+
 /**
  * The HTTP/2 connections to servers, of one listener in one loop. A server is greeted in HTTP/2; one that
  * answers otherwise is known as one of HTTP/1.1 for a while.
  */
 export class ServerLinks implements LinkHandler {
+  readonly greeting: Buffer;
   readonly #net: NetEventLoop;
   readonly #memory: H2Memory;
   readonly #listener: () => string;
   readonly #links = new Map<DialTarget, Set<ServerLink>>();
-  readonly #http1Until = new WeakMap<DialTarget, number>();
+  readonly #http1Until: Http1Servers;
   #isClosed = false;
 
-  /** @param listener gives the key of the listener that they are for. */
-  constructor(net: NetEventLoop, memory: H2Memory, listener: () => string) {
+  constructor(
+    net: NetEventLoop,
+    { memory, listener, greeting = NO_BYTES, http1Servers }: ServerLinksParts,
+  ) {
     this.#net = net;
     this.#memory = memory;
     this.#listener = listener;
+    this.greeting = greeting;
+    this.#http1Until = http1Servers;
   }
 
   get listener(): string {

@@ -48,8 +48,8 @@ export class HttpEntrance implements Entrance {
   }
 
   /** Goes on with a client that another entrance has let in. */
-  resume({ end, peer, bytes }: GreetedClient): void {
-    const greeted = { end, bytes };
+  resume({ end, peer, proxied, bytes }: GreetedClient): void {
+    const greeted = { end, proxied, bytes };
     const parts = { service: this.#service, fd: end.fd, peer, opening: undefined, greeted };
     new HttpSession(this.#host, parts).start();
   }

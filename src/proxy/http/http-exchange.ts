@@ -9,6 +9,7 @@ import type { EndOwner, RelayEnd } from "../relay/relay-end.ts";
 import type { HttpService } from "./http-service.ts";
 import type { ForwardedRequest, RequestFlow } from "./request-flow.ts";
 import { type ForwardedResponse, ResponseFlow } from "./response-flow.ts";
+import type { ServerPool } from "./server-pool.ts";
 
 /** Is told how an exchange ends; once, and not after `abort`. */
 export interface ExchangeHandler {
@@ -25,6 +26,10 @@ export interface ExchangeHandler {
 export interface ExchangeParts {
   readonly net: NetEventLoop;
   readonly service: HttpService;
+  /** Connections to servers that wait for the next request. */
+  readonly pool: ServerPool;
+  /** What a server is told first on a new connection. */
+  readonly greeting: Buffer;
   readonly client: RelayEnd;
   readonly requests: RequestFlow;
   readonly request: ForwardedRequest;
@@ -76,14 +81,14 @@ export class HttpExchange implements EndOwner, DialHandler {
       this.#end(() => this.#parts.handler.exchangeFailed(UNAVAILABLE));
       return;
     }
-    const pooled = this.#parts.service.pool.take(target);
+    const pooled = this.#parts.pool.take(target);
     if (pooled === undefined) {
       this.#connect(target);
       return;
     }
     target.opened();
     this.#isReused = true;
-    this.#attach(pooled, target);
+    this.#attach(pooled, target, NONE);
   }
 
   /** Something may be possible that was not before. */
@@ -135,7 +140,7 @@ export class HttpExchange implements EndOwner, DialHandler {
 
   dialed(server: RelayEnd, target: DialTarget): void {
     this.#dial = undefined;
-    this.#attach(server, target);
+    this.#attach(server, target, this.#parts.greeting);
   }
 
   dialFailed(result: number): void {
@@ -164,7 +169,7 @@ export class HttpExchange implements EndOwner, DialHandler {
     this.#dial.start();
   }
 
-  #attach(server: RelayEnd, target: DialTarget): void {
+  #attach(server: RelayEnd, target: DialTarget, greeting: Buffer): void {
     server.owner = this;
     this.#server = server;
     this.#target = target;
@@ -174,7 +179,7 @@ export class HttpExchange implements EndOwner, DialHandler {
       this.#end(() => this.#parts.handler.exchangeFailed(body.status));
       return;
     }
-    const result = pushBytes(client, server, [request.head, body], net);
+    const result = pushBytes(client, server, [greeting, request.head, body], net);
     if (result < 0) this.#serverFailed();
     else this.advance();
   }
@@ -272,7 +277,7 @@ export class HttpExchange implements EndOwner, DialHandler {
   }
 
   #finish(server: RelayEnd): Step {
-    const { requests, keepAlive, service, handler, client } = this.#parts;
+    const { requests, keepAlive, pool, handler, client } = this.#parts;
     const response = this.#response;
     const isRequestDone = requests.body.isDone && client.rest === undefined;
     const isReusable =
@@ -283,7 +288,7 @@ export class HttpExchange implements EndOwner, DialHandler {
     const target = this.#target;
     if (isReusable && target !== undefined) {
       this.#server = undefined;
-      service.pool.put(target, server);
+      pool.put(target, server);
     }
     const isClean = keepAlive && isRequestDone && response?.endsWithConnection === false;
     this.#end(() => handler.exchangeDone(isClean));

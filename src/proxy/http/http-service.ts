@@ -1,3 +1,4 @@
+import type { ProxyProtocol } from "../../core/model/listener.ts";
 import type { RequestHint } from "../../core/route/packet.ts";
 import type { DialTargets } from "../relay/dial-targets.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
@@ -9,6 +10,8 @@ export interface HttpService {
   readonly key: string;
   readonly row: CounterRow;
   readonly pool: ServerPool;
+  /** How servers are told who calls. Then their connections are each for one client. */
+  readonly greets: ProxyProtocol["send"];
   /** Whose word is taken for who its client is. */
   readonly trust: ForwardedTrust;
   readonly inBufferBytes: number;

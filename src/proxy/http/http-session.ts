@@ -3,16 +3,19 @@ import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { renderPlainResponse } from "../../wire/http1/plain-response.ts";
+import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
 import { HANDSHAKE_PATIENCE_MS, LEAVE_PATIENCE_MS, type Opening } from "../openings/opening.ts";
 import type { DialTarget } from "../relay/dial-targets.ts";
 import { Relay } from "../relay/relay.ts";
 import { type EndOwner, RelayEnd } from "../relay/relay-end.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
+import { proxyGreeting } from "../services/proxy-greeting.ts";
 import { isSecured } from "../tls/secured.ts";
 import type { GreetedClient } from "./greeted-client.ts";
 import { type ExchangeHandler, HttpExchange } from "./http-exchange.ts";
 import type { HttpService } from "./http-service.ts";
 import { type ForwardedRequest, RequestFlow } from "./request-flow.ts";
+import { ServerPool } from "./server-pool.ts";
 
 export interface HttpSessionParts {
   readonly service: HttpService;
@@ -22,7 +25,7 @@ export interface HttpSessionParts {
   /** What the peer has to say about itself first. */
   readonly opening: Opening | undefined;
   /** Where it was let in before: then it is in the loop already, and counted. */
-  readonly greeted?: Pick<GreetedClient, "end" | "bytes">;
+  readonly greeted?: Pick<GreetedClient, "end" | "proxied" | "bytes">;
 }
 
 const REQUEST_TIMEOUT = 408;
@@ -43,6 +46,9 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   readonly #timer = new Timer(() => this.#checkTime());
   #opening: Opening | undefined;
   #peer: string;
+  #proxied: ProxiedConnection | undefined;
+  /** Connections to servers that are told who calls. */
+  #ownPool: ServerPool | undefined;
   #exchange: HttpExchange | undefined;
   #state: "open" | "lingering" | "closed" = "open";
   #lastMs: number;
@@ -58,6 +64,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     this.#isGreeted = greeted !== undefined;
     this.#requests = new RequestFlow(host.net, isSecured(fd) ? "https" : "http");
     this.#peer = peer;
+    this.#proxied = greeted?.proxied;
     this.#opening = opening;
     this.#lastMs = host.net.loop.nowMs;
     if (greeted === undefined) service.row.opened();
@@ -134,6 +141,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
 
   exchangeTunnelled(server: RelayEnd, target: DialTarget): void {
     this.#exchange = undefined;
+    this.#ownPool?.close();
     this.#count();
     this.#state = "closed";
     const { net, sessions } = this.#host;
@@ -190,7 +198,8 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     if (step.kind === "refused") this.abort();
     if (step.kind !== "done") return false;
     this.#opening = undefined;
-    this.#peer = step.introduction.proxied?.source.ip ?? this.#peer;
+    this.#proxied = step.introduction.proxied;
+    this.#peer = this.#proxied?.source.ip ?? this.#peer;
     this.#requests.input.reset(step.rest);
     return true;
   }
@@ -212,6 +221,8 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
       net,
       request,
       service: this.#service,
+      pool: this.#pool,
+      greeting: proxyGreeting(this.#service.greets, this.#client.fd, this.#proxied),
       client: this.#client,
       requests: this.#requests,
       targets: this.#service.targetsFor(client, { host, path }),
@@ -221,6 +232,14 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
       handler: this,
     });
     this.#exchange.start();
+  }
+
+  /** A connection whose server was told who calls is for nobody else. */
+  get #pool(): ServerPool {
+    const { pool, greets } = this.#service;
+    if (greets === "none") return pool;
+    this.#ownPool ??= new ServerPool(this.#host.net.loop, () => this.#service.key);
+    return this.#ownPool;
   }
 
   /** Says it itself, and closes. */
@@ -292,6 +311,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     this.#state = "closed";
     const { net, sessions } = this.#host;
     this.#exchange?.abort();
+    this.#ownPool?.close();
     this.#count();
     net.loop.disarm(this.#timer);
     this.#client.leave(net.loop, withReset);

@@ -1,3 +1,4 @@
+import type { ProxyProtocol } from "../../core/model/listener.ts";
 import type { RequestHint } from "../../core/route/packet.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import { type DialTargets, ListTargets } from "../relay/dial-targets.ts";
@@ -39,6 +40,10 @@ export class ListenerService implements HttpService {
 
   get trust(): ForwardedTrust {
     return this.#trust;
+  }
+
+  get greets(): ProxyProtocol["send"] {
+    return this.#config.proxyProtocol.send;
   }
 
   get inBufferBytes(): number {

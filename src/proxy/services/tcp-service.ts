@@ -1,9 +1,6 @@
 import type { RequestHint } from "../../core/route/packet.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
-import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
-import { renderProxyV1 } from "../../wire/proxy-protocol/proxy-v1.ts";
-import { renderProxyV2 } from "../../wire/proxy-protocol/proxy-v2.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import type { UpstreamRuntime } from "../loop/upstream-runtime.ts";
 import { NetworkSet } from "../network-set.ts";
@@ -16,6 +13,7 @@ import type { CounterRow } from "../stats/counter-row.ts";
 import { isSecured } from "../tls/secured.ts";
 import type { UpstreamOf } from "./called-address.ts";
 import { CalledAddresses } from "./called-addresses.ts";
+import { proxyGreeting } from "./proxy-greeting.ts";
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -80,15 +78,8 @@ export class TcpService implements StreamService {
     found(upstream.targetsFor({ hint, client: from, fallsBack: this.#config.fallsBack }));
   }
 
-  greetServer(client: StreamFd, introduction: Introduction): Buffer {
-    switch (this.#config.proxyProtocol.send) {
-      case "none":
-        return NO_BYTES;
-      case "v1":
-        return renderProxyV1(connectionOf(client, introduction));
-      case "v2":
-        return renderProxyV2(connectionOf(client, introduction));
-    }
+  greetServer(client: StreamFd, { proxied }: Introduction): Buffer {
+    return proxyGreeting(this.#config.proxyProtocol.send, client, proxied);
   }
 
   answerConnected(_server: StreamFd, _introduction: Introduction): Buffer {
@@ -132,20 +123,4 @@ export function clientIp(client: StreamFd, { proxied }: Introduction): string {
 /** Empty for unix sockets. */
 function ipOf(address: SocketAddress): string {
   return address.family === "unix" ? "" : address.ip;
-}
-
-/** Undefined where the ends have no IP addresses: the server is told that nothing is known. */
-function connectionOf(client: StreamFd, { proxied }: Introduction): ProxiedConnection | undefined {
-  if (proxied !== undefined) return proxied;
-  const [source, destination] = addressesOf(client);
-  if (source.family === "unix" || destination.family === "unix") return undefined;
-  return {
-    transport: "TCP",
-    source: { ip: source.ip, port: source.port },
-    destination: { ip: destination.ip, port: destination.port },
-  };
-}
-
-function addressesOf(client: StreamFd): readonly [SocketAddress, SocketAddress] {
-  return [client.remoteAddress(), client.localAddress()];
 }
