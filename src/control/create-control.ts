@@ -15,23 +15,28 @@ import type { Result } from "./result.ts";
 import { assertMaySystem, SystemCommands } from "./system-commands.ts";
 import type { ControlWorld } from "./world.ts";
 
-/** The commands of an instance, one after the other, for whichever controllers it has. */
-export function createControl(world: ControlWorld): Control {
-  return new InstanceControl(world);
+/**
+ * The commands of an instance, one after the other, for whichever controllers it has.
+ * @param turns in which others too change what commands change: what one has planned must not be
+ *   changed by another before it is made
+ */
+export function createControl(world: ControlWorld, turns: Turns = new Turns()): Control {
+  return new InstanceControl(world, turns);
 }
 
 class InstanceControl implements Control {
   readonly resources: Control["resources"] = RESOURCES;
   readonly #world: ControlWorld;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   readonly #system: SystemCommands;
   /** How often what is kept beside the objects was seen to differ. */
   #keptChanges = 0;
   #lastKept: string;
 
-  constructor(world: ControlWorld) {
+  constructor(world: ControlWorld, turns: Turns) {
     this.#world = world;
-    this.#system = new SystemCommands(world, this.#turns);
+    this.#turns = turns;
+    this.#system = new SystemCommands(world, turns);
     this.#lastKept = canonicalJson(world.kept());
   }
 

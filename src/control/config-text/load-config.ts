@@ -45,7 +45,7 @@ export async function loadConfig(
     for (const step of running) await startStep(step, world);
     if (change.set.length > 0 || change.delete.length > 0) await world.commit(change);
   } catch (error) {
-    await endAgain(world, before);
+    await endAgain(world, before, error);
     throw error;
   }
   return { kind: "done", note: noteOf(steps.length, change.set, world) };
@@ -121,11 +121,26 @@ async function carryOut(command: ResourceCommand, world: ControlWorld): Promise<
   await handler(call);
 }
 
-/** Takes away what is kept now and was not before, the last first. */
-async function endAgain(world: ControlWorld, before: readonly RuntimeEntry[]): Promise<void> {
+/**
+ * Takes away what is kept now and was not before, the last first.
+ * @throws CoreError that tells both, where that fails too
+ */
+async function endAgain(
+  world: ControlWorld,
+  before: readonly RuntimeEntry[],
+  cause: unknown,
+): Promise<void> {
   const old = new Set(before.map((entry) => JSON.stringify(entry)));
   const added = world.kept().filter((entry) => !old.has(JSON.stringify(entry)));
-  for (const entry of added.reverse()) await carryOut(removalOf(entry), world);
+  for (const entry of added.reverse()) {
+    try {
+      await carryOut(removalOf(entry), world);
+    } catch (error) {
+      if (!(error instanceof CoreError && cause instanceof CoreError)) throw error;
+      const left = `and ${entry.kind} ${entry.name}, made for it, is still there: ${error.message}`;
+      throw new CoreError(cause.code, `${cause.message}; ${left}`, { cause });
+    }
+  }
 }
 
 function removalOf(entry: RuntimeEntry): ResourceCommand {

@@ -19,7 +19,7 @@ import { ENDPOINTS } from "../resources/endpoint.ts";
 import { typedFields } from "../resources/fields.ts";
 import { type MemberResource, standardMember } from "../resources/member.ts";
 import { nameOfKey } from "../resources/names.ts";
-import type { ObjectResource } from "../resources/object-resource.ts";
+import { type ObjectResource, standardAt } from "../resources/object-resource.ts";
 import { SECURITY_GROUPS } from "../resources/security-group.ts";
 import { RULE_FIELDS, standardRule } from "../resources/security-group-rule.ts";
 import { SERVERS } from "../resources/server.ts";
@@ -96,8 +96,7 @@ function listenerResourceOf({ mode }: Listener): ObjectResource<"Listener"> {
 }
 
 function commandsForService(service: Service): ObjectCommands {
-  const { namespace, name } = service;
-  const standard = UPSTREAMS.standard({ namespace, name });
+  const standard = standardAt(UPSTREAMS, service);
   const isUpstream = deepEqual(withoutGroups(service), withoutGroups(standard));
   const [own, attached]: [Section, Section] = isUpstream
     ? ["upstream", "server-group in upstream"]
@@ -162,8 +161,7 @@ function addObject<K extends Kind>(
   resource: ObjectResource<K>,
   object: ObjectOf<K> & { readonly namespace: string },
 ): SectionCommand {
-  const { namespace, name } = object;
-  const params = typedFields(resource.fields, object, resource.standard({ namespace, name }));
+  const params = typedFields(resource.fields, object, standardAt(resource, object));
   return add(section, { type: resource.type, name: nameOfKey(keyOf(object)) }, [], params);
 }
 

@@ -19,7 +19,7 @@ import { type Field, integer, readFields, showFields } from "./fields.ts";
 import { hintFields } from "./group-fields.ts";
 import { keyOfName, nameOfKey } from "./names.ts";
 import { assertSomethingSaid, find, findOurs, type ObjectResource } from "./object-resource.ts";
-import { assertReferences, wordsFor } from "./references.ts";
+import { assertReferences, NO_GROUP, wordsFor } from "./references.ts";
 import { notFound, taken } from "./refusals.ts";
 import { SERVICES } from "./service.ts";
 import type { StateView } from "./state-view.ts";
@@ -84,6 +84,7 @@ function planAttach(call: PlanCall): Plan {
   const { command, params, options } = call;
   const service = ourHolder(call);
   const standard = standardAttachment(keyOfName(command.name));
+  if (standard.group === NO_GROUP) throw notFound("server-group", command.name, []);
   const ref = readFields(ATTACHED_FIELDS, standard, params);
   const refs = attachedOf(service);
   const present = refs.find(({ group }) => group === ref.group);

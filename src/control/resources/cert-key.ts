@@ -44,7 +44,7 @@ export const CERT_KEYS: ObjectResource<"Certificate"> = {
   type: "cert-key",
   kind: "Certificate",
   fields: FIELDS,
-  standard: (place) => parseKind("Certificate", { ...place, certFiles: ["-"], keyFile: "-" }),
+  standard: parseKind("Certificate", { name: "-", certFiles: ["-"], keyFile: "-" }),
   isOne: () => true,
 };
 

@@ -27,8 +27,13 @@ export function listenerObjects({
     type,
     kind: "Listener",
     fields,
-    standard: (place) =>
-      parseKind("Listener", { ...place, mode, address: "127.0.0.1", port: 1, service: "-/-" }),
+    standard: parseKind("Listener", {
+      name: "-",
+      mode,
+      address: "127.0.0.1",
+      port: 1,
+      service: "-/-",
+    }),
     isOne: (listener) => resourceOfListener(listener) === type,
     check: checkTls,
     details: totalsOf,

@@ -35,16 +35,12 @@ export interface MemberResource {
   readonly noteOf: (holder: ResourceRef, view: StateView) => string;
 }
 
+const STANDARD = parseKind("Endpoint", { name: "-", group: "-", addresses: ["127.0.0.1"] });
+
 /** What comes of the name of a member alone. */
 export function standardMember(resource: MemberResource, group: string, name: string): Endpoint {
   const { namespace, name: groupName } = placeOf(group);
-  return parseKind("Endpoint", {
-    namespace,
-    name,
-    group: groupName,
-    addresses: ["127.0.0.1"],
-    weight: resource.standardWeight,
-  });
+  return { ...STANDARD, namespace, name, group: groupName, weight: resource.standardWeight };
 }
 
 export function memberPlans(resource: MemberResource): ChangePlans {
@@ -67,9 +63,7 @@ function planAdd(resource: MemberResource, call: PlanCall): Plan {
   const holder = holderOf(call);
   const problem = innerNameProblem(command.name);
   const problems = problem === undefined ? [] : [problem];
-  // A name that is not valid is told with all other problems: something else stands in for it.
-  const name = problem === undefined ? command.name : "unnamed";
-  const standard = standardMember(resource, holder.name, name);
+  const standard = standardMember(resource, holder.name, command.name);
   const said = readFields(resource.fields, standard, params, problems);
   resource.assertOurHolder(holder, view);
   const member = checked("Endpoint", said);

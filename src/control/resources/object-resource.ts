@@ -24,8 +24,8 @@ export interface ObjectResource<K extends Kind> {
   readonly type: ResourceName;
   readonly kind: K;
   readonly fields: readonly Field<ObjectOf<K>>[];
-  /** What comes of a name alone. */
-  readonly standard: (place: Place) => ObjectOf<K>;
+  /** What comes of a name alone, under any name. */
+  readonly standard: ObjectOf<K>;
   /** Whether an object of the kind is one of these. */
   readonly isOne: (object: ObjectOf<K>) => boolean;
   /** What one field alone can not show. */
@@ -38,6 +38,14 @@ export interface ObjectResource<K extends Kind> {
   readonly details?: (
     engine: EnginePort | undefined,
   ) => (object: ObjectOf<K>) => Readonly<Record<string, Cell>>;
+}
+
+/** What comes of a name alone. */
+export function standardAt<K extends Kind>(
+  resource: ObjectResource<K>,
+  { namespace, name }: Place,
+): ObjectOf<K> {
+  return { ...resource.standard, namespace, name };
 }
 
 /** The plans of all four changes. */
@@ -54,8 +62,7 @@ function planAdd<K extends Kind>(resource: ObjectResource<K>, call: PlanCall): P
   const { kind, type, ownPart = (object: ObjectOf<K>): object => object } = resource;
   const { command, params, view, options } = call;
   const problem = nameProblem(command.name);
-  // A name that is not valid is told with all other problems: something else stands in for it.
-  const standard = resource.standard(placeOf(problem === undefined ? command.name : "unnamed"));
+  const standard = standardAt(resource, placeOf(command.name));
   const said = readFields(
     resource.fields,
     standard,

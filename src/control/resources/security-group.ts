@@ -28,7 +28,7 @@ export const SECURITY_GROUPS: ObjectResource<"SecurityGroup"> = {
   type: "security-group",
   kind: "SecurityGroup",
   fields: FIELDS,
-  standard: (place) => parseKind("SecurityGroup", { ...place, defaultAccess: "allow" }),
+  standard: parseKind("SecurityGroup", { name: "-", defaultAccess: "allow" }),
   isOne: () => true,
   ownPart: ({ rules: _rules, ...rest }) => rest,
   details:

@@ -1,4 +1,3 @@
-import type { ObjectOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
 import { actionsOf } from "./actions.ts";
 import { groupAnnotations } from "./annotations.ts";
@@ -17,7 +16,7 @@ export const SERVER_GROUPS: ObjectResource<"Group"> = {
   type: "server-group",
   kind: "Group",
   fields: [...GROUP_FIELDS, groupAnnotations(GROUP_FIELDS)],
-  standard: (place): ObjectOf<"Group"> => parseKind("Group", { ...place, healthCheck: {} }),
+  standard: parseKind("Group", { name: "-", healthCheck: {} }),
   isOne: () => true,
   inner: ({ namespace, name }, view) => ourEndpoints(`${namespace}/${name}`, view),
 };

@@ -1,4 +1,3 @@
-import type { ObjectOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
 import { invalid } from "../../core/model/problems.ts";
 import type { Service, ServiceType, TrafficPolicy } from "../../core/model/service.ts";
@@ -155,7 +154,7 @@ export const SERVICES: ObjectResource<"Service"> = {
   type: "service",
   kind: "Service",
   fields: SERVICE_FIELDS,
-  standard: (place): ObjectOf<"Service"> => parseKind("Service", { ...place }),
+  standard: parseKind("Service", { name: "-" }),
   isOne: () => true,
   ownPart: withoutGroups,
   inner: ownEndpoints,

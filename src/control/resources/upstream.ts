@@ -1,5 +1,5 @@
 import { NO_HINTS } from "../../core/model/group.ts";
-import { groupKeyOf, type ObjectOf } from "../../core/model/object.ts";
+import { groupKeyOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
 import type { GroupRef, Service } from "../../core/model/service.ts";
 import { CONTROL_OWNER, type DesiredChange } from "../world.ts";
@@ -56,13 +56,12 @@ export const UPSTREAMS: ObjectResource<"Service"> = {
   type: "upstream",
   kind: "Service",
   fields: [],
-  standard: (place): ObjectOf<"Service"> =>
-    parseKind("Service", {
-      ...place,
-      type: "Plain",
-      ports: [{ port: ANY_PORT }],
-      groups: [NOWHERE],
-    }),
+  standard: parseKind("Service", {
+    name: "-",
+    type: "Plain",
+    ports: [{ port: ANY_PORT }],
+    groups: [NOWHERE],
+  }),
   isOne: ({ type }) => type === "Plain",
   ownPart: withoutGroups,
   inner: ownEndpoints,
