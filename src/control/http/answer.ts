@@ -21,6 +21,7 @@ export const STATUS = {
   preconditionFailed: 412,
   tooLarge: 413,
   unsupportedType: 415,
+  tooMany: 429,
   headersTooLarge: 431,
   failed: 500,
   notPossible: 501,

@@ -37,14 +37,15 @@ test("without the token nothing of the state is told", async () => {
   }
 });
 
-test("wrong tokens that wait are bounded, too", async () => {
-  const { http } = await startMemoryController({
-    token: TOKEN,
-    limits: { maxInWork: 2, wrongTokenDelayMs: 200 },
-  });
-  const asked = Array.from({ length: 6 }, () => http.ask("GET", `${MODULE}/tcp-lb`));
-  const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
-  expect(statuses).toEqual([401, 401, 503, 503, 503, 503]);
+test("wrong tokens that wait are bounded, and take no room from others", async () => {
+  const limits = { maxInWork: 2, wrongTokenDelayMs: 1000 };
+  const { http } = await startMemoryController({ token: TOKEN, limits });
+  const guesses = Array.from({ length: 6 }, () => http.ask("GET", `${MODULE}/tcp-lb`));
+  expect((await Promise.race(guesses)).status).toBe(429);
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  expect((await http.ask("GET", `${MODULE}/tcp-lb`, { headers })).status).toBe(200);
+  const statuses = new Set((await Promise.all(guesses)).map(({ status }) => status));
+  expect([...statuses].sort()).toEqual([401, 429]);
 });
 
 test("strange hosts and other sites are refused", async () => {

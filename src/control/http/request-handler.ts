@@ -17,6 +17,7 @@ import type { HttpLimits } from "./limits.ts";
 import { readJsonBody } from "./read-body.ts";
 import { answerToFault, answerToRefused, HttpRefusal } from "./refusal.ts";
 import type { Router } from "./router.ts";
+import { Slots } from "./slots.ts";
 
 export interface RequestHandlerOptions {
   readonly router: Router<Endpoint>;
@@ -50,11 +51,16 @@ const RETRY = { "retry-after": "1" };
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #conditional = new Turns();
-  #inWork = 0;
+  readonly #work: Slots;
+  /** Of their own, so that whoever has no token takes no room from those who have it. */
+  readonly #guesses: Slots;
   #isEnding = false;
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
+    const { maxInWork } = options.limits;
+    this.#work = new Slots(maxInWork, () => busy(maxInWork));
+    this.#guesses = new Slots(maxInWork, tooManyGuesses);
   }
 
   /** From now on every answer is the last on its connection. */
@@ -95,7 +101,7 @@ export class RequestHandler {
       const { endpoint, names, query } = await this.#admit(request);
       if (endpoint.isOpen)
         return await endpoint.answer(this.#apiRequest(request, response, names, query));
-      return await this.#inTurn(() =>
+      return await this.#work.take(() =>
         this.#answerTagged(endpoint, request, this.#apiRequest(request, response, names, query)),
       );
     } catch (error) {
@@ -163,8 +169,8 @@ export class RequestHandler {
   async #checkToken(header: string | undefined): Promise<void> {
     const { token, limits } = this.#options;
     if (token === undefined || token.isIn(header)) return;
-    // Guessing is slow, and the guesses that wait are bounded as other requests are.
-    await this.#inTurn(() => delay(limits.wrongTokenDelayMs, undefined, { ref: false }));
+    // Guessing is slow.
+    await this.#guesses.take(() => delay(limits.wrongTokenDelayMs, undefined, { ref: false }));
     const message =
       header === undefined
         ? "authorization: missing; expected Bearer and the token of this controller"
@@ -172,20 +178,6 @@ export class RequestHandler {
     throw new HttpRefusal(STATUS.unauthorized, "ERR_UNAUTHORIZED", message, {
       "www-authenticate": 'Bearer realm="portolan"',
     });
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const { maxInWork } = this.#options.limits;
-    if (this.#inWork >= maxInWork) {
-      const message = `${maxInWork} requests are in work, which is the limit; try again later`;
-      throw new HttpRefusal(STATUS.unavailable, "ERR_REFUSED", message, RETRY);
-    }
-    this.#inWork += 1;
-    try {
-      return await work();
-    } finally {
-      this.#inWork -= 1;
-    }
   }
 
   async #answerTagged(
@@ -249,6 +241,16 @@ function checkQuery(query: URLSearchParams, endpoint: Endpoint): void {
   const known = endpoint.query.length === 0 ? "no query" : endpoint.query.join(", ");
   const message = `query: ${JSON.stringify(unknown)} is not known here; expected ${known}`;
   throw new HttpRefusal(STATUS.badRequest, "ERR_USAGE", message);
+}
+
+function busy(maxInWork: number): HttpRefusal {
+  const message = `${maxInWork} requests are in work, which is the limit; try again later`;
+  return new HttpRefusal(STATUS.unavailable, "ERR_REFUSED", message, RETRY);
+}
+
+function tooManyGuesses(): HttpRefusal {
+  const message = "authorization: too many requests without the right token; try again later";
+  return new HttpRefusal(STATUS.tooMany, "ERR_UNAUTHORIZED", message, RETRY);
 }
 
 function changedMeanwhile(ifMatch: string): HttpRefusal {

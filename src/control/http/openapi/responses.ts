@@ -19,7 +19,7 @@ const REFUSALS = {
   "412": ["Changed", "The state is no longer the one that If-Match names."],
   default: [
     "Refused",
-    "401: the token is missing or wrong. 403: a system command, a page of another site, a strange host name. 413: the body is too large. 415: it is not application/json. 500: the instance failed, and its log has more under the errId. 501: this instance can not do it. 503: a limit is reached, or what was changed could not be kept.",
+    "401: the token is missing or wrong. 403: a system command, a page of another site, a strange host name. 413: the body is too large. 415: it is not application/json. 429: too many requests without the right token. 500: the instance failed, and its log has more under the errId. 501: this instance can not do it. 503: a limit is reached, or what was changed could not be kept.",
   ],
 } as const;
 
