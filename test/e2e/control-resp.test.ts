@@ -1,26 +1,20 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { parseHostPort } from "../../src/core/model/address.ts";
 import { callTimes } from "../support/line-client.ts";
 import { freePort, startNamedServer } from "../support/named-server.ts";
+import { redisCli } from "../support/redis-cli.ts";
 import { requires } from "../support/requires.ts";
 import { seededBytes, seededRandom } from "../support/seeded-random.ts";
 import { startUp, type UpInstance } from "./cli-instance.ts";
 
 const PASSWORD = "not a good one";
 
-async function redisCli(port: number, password: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, REDISCLI_AUTH: password };
-  const child = spawn("redis-cli", ["-p", String(port), ...args], { env });
-  return (await text(child.stdout)).trimEnd();
-}
-
 async function respPort({ until }: UpInstance): Promise<number> {
-  const { controllers } = await until(() => true);
-  const resp = controllers.find(({ type }) => type === "resp-controller");
+  const isResp = ({ type }: { readonly type: string }) => type === "resp-controller";
+  const { controllers } = await until((status) => status.controllers.some(isResp));
+  const resp = controllers.find(isResp);
   expect(resp).toMatchObject({ hasSecret: true });
   return parseHostPort(resp?.address ?? "")?.port ?? 0;
 }
@@ -64,7 +58,8 @@ test("what redis-cli makes carries traffic, and no abuse of the controller touch
   const port = await respPort(up);
   const server = await startNamedServer("one");
   const lbPort = await freePort();
-  const give = (line: string) => redisCli(port, PASSWORD, ...line.split(" "));
+  const give = async (line: string) =>
+    (await redisCli(port, line.split(" "), { password: PASSWORD })).trimEnd();
   for (const line of [
     "add upstream u0",
     "add server-group g0 protocol none",
@@ -74,8 +69,8 @@ test("what redis-cli makes carries traffic, and no abuse of the controller touch
   ]) {
     expect(await give(line)).toBe("OK");
   }
-  expect(await redisCli(port, "wrong", "remove", "tcp-lb", "lb0")).toMatch(/^NOAUTH /);
-  expect(await redisCli(port, PASSWORD, "shutdown")).toMatch(/^ERR ERR_REFUSED /);
+  expect(await redisCli(port, ["remove", "tcp-lb", "lb0"], { password: "no" })).toMatch(/NOAUTH /);
+  expect(await give("shutdown")).toMatch(/^ERR ERR_REFUSED /);
 
   let isOver = false;
   const abused = abuse(port).finally(() => {

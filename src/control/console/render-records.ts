@@ -65,6 +65,6 @@ function renderBlocks(records: readonly ResultRecord[]): readonly string[] {
 
 function cellText(record: ResultRecord, title: string): string {
   const cell = record[title];
-  const text = cell === undefined ? "" : visibleText(formatCell(cell)).replaceAll("\n", " ");
+  const text = cell === undefined ? "" : visibleText(formatCell(cell)).replace(/[\n\t]/g, " ");
   return text === "" ? NOTHING : text;
 }

@@ -57,7 +57,7 @@ test("a person is told that there is nothing", () => {
 });
 
 test("nothing that is shown can give orders to the terminal", () => {
-  const evil = "a\u001b]0;title\u0007\u009bb\nc\td";
+  const evil = "a\u001b]0;title\u0007\u009b\u202eb\nc\td";
   const shown = [
     renderResult({ kind: "names", names: [evil] }, PIPE),
     renderResult({ kind: "records", records: [{ name: evil }] }, PIPE),
@@ -66,7 +66,7 @@ test("nothing that is shown can give orders to the terminal", () => {
     renderFailure(new Error(evil), PIPE),
   ];
   for (const text of shown) {
-    expect(text).toContain("a\\x1b]0;title\\x07\\x9bb");
+    expect(text).toContain("a\\x1b]0;title\\x07\\x9b\\u202eb");
     expect(text).toMatch(/^[\n\t\u0020-\u007e]*$/);
   }
 });

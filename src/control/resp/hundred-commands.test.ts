@@ -1,6 +1,5 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { redisCli } from "../../../test/support/redis-cli.ts";
 import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
 import { encodeReply, type RespVersion } from "../../wire/resp/encode-reply.ts";
@@ -71,8 +70,7 @@ test("a hundred commands by redis-cli, each in a call of its own", {
   const control = newControl();
   const { port } = await start();
   for (const { line, refused } of COMMANDS) {
-    const args = ["-p", String(port), ...wordsOf(line)];
-    const { stdout } = await promisify(execFile)("redis-cli", args);
+    const stdout = await redisCli(port, wordsOf(line));
     if (refused !== undefined) {
       expect(stdout).toMatch(new RegExp(`^ERR ${refused} `));
       continue;

@@ -1,30 +1,7 @@
-import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { redisCli } from "../../../test/support/redis-cli.ts";
 import { requires } from "../../../test/support/requires.ts";
 import { startTestController } from "./controller.fixture.ts";
-
-/** What the real `redis-cli` prints, and how it ends. */
-function redisCli(
-  port: number,
-  args: readonly string[],
-  options: { readonly stdin?: string; readonly password?: string } = {},
-): Promise<string> {
-  const { stdin = "", password } = options;
-  const child = spawn("redis-cli", ["-p", String(port), ...args], {
-    env: { ...process.env, ...(password !== undefined && { REDISCLI_AUTH: password }) },
-  });
-  let text = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (part) => {
-      text += String(part);
-    });
-  }
-  child.stdin.end(stdin);
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", () => resolve(text));
-  });
-}
 
 describe("redis-cli", requires("redis-cli"), () => {
   test("one command a call", async () => {

@@ -65,11 +65,18 @@ test.each([
   ["none", arrayOf("AUTH"), "-ERR ERR_USAGE"],
   ["too many words", arrayOf("AUTH", "default", SECRET, "x"), "-ERR ERR_USAGE"],
 ])("%s does not open", async (_name, bytes, answer) => {
-  const { open } = await startTestController({ password: SECRET, limits: QUICK });
+  const { open, logged } = await startTestController({ password: SECRET, limits: QUICK });
   const client = await open();
   client.send(bytes);
   expect(await client.line()).toMatch(new RegExp(`^${answer}`));
   expect(await client.ask("PING")).toMatch(/^-NOAUTH /);
+  expect(logged.join()).not.toContain(SECRET);
+});
+
+test("a wrong password is told in the log, without what it was", async () => {
+  const { open, logged } = await startTestController({ password: SECRET, limits: QUICK });
+  expect(await (await open()).ask("AUTH guess")).toMatch(/^-WRONGPASS /);
+  expect(logged).toEqual(["warn: RESP: a wrong password was given"]);
 });
 
 test("a stranger has a while for the password, however busy it is", async () => {

@@ -135,7 +135,7 @@ class Doorkeeper {
   }
 
   #createSession(remote: string, caller: Caller): RespSession {
-    const { control } = this.#options;
+    const { control, log } = this.#options;
     const gate = this.#gate;
     this.#lastId += 1;
     return {
@@ -144,7 +144,14 @@ class Doorkeeper {
       isTrusted: gate === undefined,
       name: "",
       isOver: false,
-      authenticate: gate && ((password) => gate.try(remote, password)),
+      authenticate:
+        gate &&
+        (async (password) => {
+          const outcome = await gate.try(remote, password);
+          if (outcome === "wrong")
+            log.warn({ from: caller.from }, "RESP: a wrong password was given");
+          return outcome;
+        }),
       programVersion: async () => {
         const result = await control.run({ kind: "system", verb: "version", args: [] }, caller);
         const text = result.kind === "text" ? result.text : "";
