@@ -1,3 +1,4 @@
+import { EMPTY } from "../../core/model/common.ts";
 import { deepEqual } from "../../core/model/equal.ts";
 import type { NodeEndpoint, NodeService } from "../../core/view/ops.ts";
 
@@ -56,6 +57,8 @@ type Siblings = ReadonlyMap<string, NodeEndpoint>;
 export class EndpointChangeTracker {
   readonly #endpoints = new Map<string, Map<string, NodeEndpoint>>();
   readonly #before = new Map<string, Siblings>();
+  /** Those that were asked for, in their order, until they change. */
+  readonly #ordered = new Map<string, readonly NodeEndpoint[]>();
   #count = 0;
 
   /** Of all services. */
@@ -65,8 +68,13 @@ export class EndpointChangeTracker {
 
   /** Those of a service, ascending by path. */
   of(service: string): readonly NodeEndpoint[] {
-    const endpoints = [...(this.#endpoints.get(service)?.values() ?? [])];
-    return endpoints.sort((a, b) => (a.path < b.path ? -1 : 1));
+    const known = this.#ordered.get(service);
+    if (known !== undefined) return known;
+    const siblings = this.#endpoints.get(service);
+    if (siblings === undefined) return EMPTY;
+    const ordered = [...siblings.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    this.#ordered.set(service, ordered);
+    return ordered;
   }
 
   set(endpoint: NodeEndpoint): void {
@@ -98,6 +106,7 @@ export class EndpointChangeTracker {
   }
 
   #note(service: string): Map<string, NodeEndpoint> {
+    this.#ordered.delete(service);
     const siblings = this.#endpoints.get(service) ?? new Map<string, NodeEndpoint>();
     this.#endpoints.set(service, siblings);
     if (!this.#before.has(service)) this.#before.set(service, new Map(siblings));

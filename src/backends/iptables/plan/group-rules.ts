@@ -48,8 +48,9 @@ export class GroupBuilder {
 
 /** The rules of a chain as `iptables-save` prints them. */
 export function chainText(chain: ChainId, rules: readonly string[]): string {
-  const name = nameOf(chain);
-  return rules.map((rule) => `-A ${name} ${rule}`).join("\n");
+  if (rules.length === 0) return "";
+  const lead = `-A ${nameOf(chain)} `;
+  return lead + rules.join(`\n${lead}`);
 }
 
 function listAt(lists: Map<ChainId, string[]>, chain: ChainId): string[] {

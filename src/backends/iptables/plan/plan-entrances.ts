@@ -53,7 +53,7 @@ export function planEntrance(
   const target = asked ? entrance.firewallChain : external;
   if (target !== undefined) {
     for (const call of entrance.isNodePort ? [callTo(entrance)] : callsTo(entrance)) {
-      const rule = renderRule({ ...call, ...comment(context, entrance.what), target });
+      const rule = renderRule({ ...call, ...comment(context, () => entrance.what), target });
       builder.share(entrance.chain, rule);
     }
   }
@@ -82,7 +82,7 @@ function planAccess(
   context: PlanContext,
   builder: GroupBuilder,
 ): void {
-  const commented = comment(context, what);
+  const commented = comment(context, () => what);
   const rules = builder.chain(chainId("nat", firewallChain));
   for (const { network: source, access, ...to } of entries) {
     const target = access === "allow" ? external : "RETURN";
@@ -101,7 +101,7 @@ function denials(
   { plan, what }: Entrance,
   context: PlanContext,
 ): readonly string[] {
-  const commented = comment(context, `${what} is not for everyone`);
+  const commented = comment(context, () => `${what} is not for everyone`);
   const drop = renderRule({ ...call, ...commented, target: "DROP" });
   if (!mayReject(plan)) return [drop];
   const rules = entries
@@ -123,7 +123,7 @@ function refusals(call: Call, { plan, what }: Entrance, context: PlanContext): r
     renderRule({
       ...who,
       ...call,
-      ...comment(context, `${what} ${REASONS[kind]}`),
+      ...comment(context, () => `${what} ${REASONS[kind]}`),
       target: refusalTarget(kind, context.family, call.protocol),
     });
   if (plan === undefined) return [refuse("reject")];

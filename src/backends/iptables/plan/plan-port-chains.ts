@@ -76,7 +76,7 @@ function planList(
     chain: endpointChain(plan.name, plan.protocol, target.ip, target.port),
   }));
   const commented = (target: Target): { comment?: string } =>
-    comment(context, `${plan.name} -> ${formatHostPort(target.ip, target.port)}`);
+    comment(context, () => `${plan.name} -> ${formatHostPort(target.ip, target.port)}`);
   for (const endpoint of endpoints) {
     const matches = affinityMatches(plan, context, endpoint.chain, "check");
     if (matches.length > 0) {
@@ -103,7 +103,7 @@ function planEndpoint(
   const id = chainId("nat", chain);
   // Both lists of a service may hold it.
   if (builder.hasChain(id)) return;
-  const commented = comment(context, plan.name);
+  const commented = comment(context, () => plan.name);
   builder.chain(id).push(
     renderRule({ source: hostNetwork(ip), ...commented, target: MARK }),
     renderRule({
@@ -123,7 +123,7 @@ function masqueradeRules(plan: PortPlan, context: PlanContext): readonly string[
     const call = {
       destination: hostNetwork(ip),
       protocol: plan.protocol,
-      ...comment(context, `${plan.name} cluster IP`),
+      ...comment(context, () => `${plan.name} cluster IP`),
       port: plan.port,
     };
     if (policy.masqueradeAll) return renderRule({ ...call, target: MARK });
@@ -147,14 +147,17 @@ function planExternal(plan: PortPlan, context: PlanContext, builder: GroupBuilde
   if (plan.service.externalTrafficPolicy === "Cluster") {
     const masquerade = comment(
       context,
-      `masquerade traffic for ${plan.name} external destinations`,
+      () => `masquerade traffic for ${plan.name} external destinations`,
     );
     rules.push(renderRule({ ...masquerade, target: MARK }), renderRule({ target: cluster }));
     return;
   }
   // Where all endpoints are unfit, who is bound to them is refused: it must not go on to the local ones.
   const insiders = hasCluster ? cluster : "RETURN";
-  const fromWorkloads = comment(context, `pod traffic for ${plan.name} external destinations`);
+  const fromWorkloads = comment(
+    context,
+    () => `pod traffic for ${plan.name} external destinations`,
+  );
   for (const match of context.localMatches?.local ?? []) {
     rules.push(renderRule({ ...match, ...fromWorkloads, target: insiders }));
   }
@@ -162,11 +165,14 @@ function planExternal(plan: PortPlan, context: PlanContext, builder: GroupBuilde
   if (hasCluster) {
     const masquerade = comment(
       context,
-      `masquerade LOCAL traffic for ${plan.name} external destinations`,
+      () => `masquerade LOCAL traffic for ${plan.name} external destinations`,
     );
     rules.push(renderRule({ ...masquerade, matches, target: MARK }));
   }
-  const route = comment(context, `route LOCAL traffic for ${plan.name} external destinations`);
+  const route = comment(
+    context,
+    () => `route LOCAL traffic for ${plan.name} external destinations`,
+  );
   rules.push(renderRule({ ...route, matches, target: insiders }));
   if (plan.outcomes.local.kind === "targets") rules.push(renderRule({ target: local }));
 }
@@ -183,7 +189,9 @@ function affinityMatches(
   return [`-m recent ${act} --name ${list} --mask ${HOST_MASK[family]} --rsource`];
 }
 
-/** What a rule is for, where rules say it. */
-export function comment(context: PlanContext, text: string): { readonly comment?: string } {
-  return context.withComments ? { comment: text } : {};
+/** What a rule is for, where rules say it; else it is not even worked out. */
+export function comment(context: PlanContext, say: () => string): { readonly comment?: string } {
+  return context.withComments ? { comment: say() } : UNSAID;
 }
+
+const UNSAID: { readonly comment?: string } = {};

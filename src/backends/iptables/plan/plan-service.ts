@@ -5,6 +5,7 @@ import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { clusterIpChain, serviceChains, servicePortName } from "./chain-names.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 import {
+  type ChainId,
   CLUSTER_IPS,
   chainId,
   HEALTH_PORTS,
@@ -88,10 +89,10 @@ function planInternal(plan: PortPlan, context: PlanContext, builder: GroupBuilde
   for (const ip of plan.clusterIPs) {
     const call = { destination: hostNetwork(ip), protocol, port };
     if (target !== undefined) {
-      const commented = comment(context, `${plan.name} cluster IP`);
+      const commented = comment(context, () => `${plan.name} cluster IP`);
       builder.share(SERVICES, renderRule({ ...call, ...commented, target }));
     } else if (list.kind !== "targets") {
-      const commented = comment(context, `${plan.name} ${REASONS[list.kind]}`);
+      const commented = comment(context, () => `${plan.name} ${REASONS[list.kind]}`);
       const refusal = refusalTarget(list.kind, context.family, protocol);
       builder.share(REFUSED_SERVICES, renderRule({ ...call, ...commented, target: refusal }));
     }
@@ -164,28 +165,49 @@ function sourceRangeAccess(
 function planServiceWide(service: Service, context: PlanContext, builder: GroupBuilder): void {
   const { family } = context;
   const key = `${service.namespace}/${service.name}`;
-  for (const ip of service.clusterIPs.filter((one) => familyOf(one) === family)) {
-    const network = clusterIpNetwork(ip);
-    const chain = chainId("filter", clusterIpChain(network));
-    const commented = comment(context, `${key} has no such port`);
+  for (const ip of service.clusterIPs) {
+    if (familyOf(ip) !== family) continue;
+    const { chain, way } = chainOfNetwork(clusterIpNetwork(ip));
+    const commented = comment(context, () => `${key} has no such port`);
     const call = { destination: hostNetwork(ip), ...commented };
     builder.share(
       chain,
       renderRule({ ...call, protocol: "TCP", target: refusalTarget("reject", family, "TCP") }),
       renderRule({ ...call, target: refusalTarget("reject", family, undefined) }),
     );
-    builder.share(CLUSTER_IPS, renderRule({ destination: network, target: nameOf(chain) }));
+    builder.share(CLUSTER_IPS, way);
   }
   if (service.healthCheckNodePort === 0) return;
   builder.share(
     HEALTH_PORTS,
     renderRule({
       protocol: "TCP",
-      ...comment(context, `${key} health check node port`),
+      ...comment(context, () => `${key} health check node port`),
       port: service.healthCheckNodePort,
       target: "ACCEPT",
     }),
   );
+}
+
+/** A chain for the cluster IPs of a network, and the rule that leads to it. */
+interface NetworkChain {
+  readonly chain: ChainId;
+  readonly way: string;
+}
+
+/** Thousands of services share a few of them, and names of chains are hashes. */
+const networkChains = new Map<string, NetworkChain>();
+const MAX_KEPT_NETWORKS = 4096;
+
+function chainOfNetwork(network: string): NetworkChain {
+  const known = networkChains.get(network);
+  if (known !== undefined) return known;
+  if (networkChains.size >= MAX_KEPT_NETWORKS) networkChains.clear();
+  const chain = chainId("filter", clusterIpChain(network));
+  const way = renderRule({ destination: network, target: nameOf(chain) });
+  const made = { chain, way };
+  networkChains.set(network, made);
+  return made;
 }
 
 /** Cluster IPs of one such network stand in one chain: a /24, or a /120. */

@@ -30,9 +30,14 @@ export function portOutcomes(
   family: Family,
 ): PortOutcomes {
   const isUsable = entry.service.usable[portIndex]?.includes(family) === true;
+  let local: Outcome | undefined;
   return {
     cluster: outcomeOf(entry, portIndex, family, "clusterFor", isUsable),
-    local: outcomeOf(entry, portIndex, family, "localFor", isUsable),
+    /** Most services have no Local policy, and nobody asks. */
+    get local() {
+      local ??= outcomeOf(entry, portIndex, family, "localFor", isUsable);
+      return local;
+    },
   };
 }
 
@@ -44,14 +49,14 @@ function outcomeOf(
   isUsable: boolean,
 ): Outcome {
   const name = service.ports[portIndex]?.name;
-  const groupWeights = new Map(groupsOf(service).map(({ group, weight }) => [group, weight]));
+  const groups = groupsOf(service);
   const eligible: Eligible[] = [];
   let isListed = false;
   for (const endpoint of endpoints) {
     const port = endpoint.ports.find((one) => one.name === name);
     if (port === undefined || !port[list].includes(family)) continue;
     isListed = true;
-    const groupWeight = groupWeights.get(endpoint.group) ?? 0;
+    const groupWeight = groups.find(({ group }) => group === endpoint.group)?.weight ?? 0;
     const ip = addressIn(endpoint, family);
     if (ip === undefined || groupWeight === 0 || endpoint.endpoint.weight === 0) continue;
     const { group } = endpoint;

@@ -68,22 +68,20 @@ export class Ruleset {
       this.#ownCount += group.ownCount;
     }
     const script = new RestoreScript();
-    const wanted = new Set<ChainId>();
+    const unwanted = new Set([...actual.keys()].filter(isOwnedChain));
     for (const { own } of desired.values()) {
       for (const [chain, text] of own) {
-        wanted.add(chain);
+        unwanted.delete(chain);
         const there = actual.get(chain);
         const isSame = there !== undefined && bareText(chainText(chain, there)) === bareText(text);
         if (!isSame) script.write(chain, text);
       }
     }
     for (const [chain, groups] of sharedRules(desired)) {
-      wanted.add(chain);
+      unwanted.delete(chain);
       this.#compareShared(chain, groups, actual.get(chain), script);
     }
-    for (const chain of actual.keys()) {
-      if (isOwnedChain(chain) && !wanted.has(chain)) script.deleteChain(chain);
-    }
+    for (const chain of unwanted) script.deleteChain(chain);
     return script;
   }
 
