@@ -303,6 +303,27 @@ describe("HTTP/1.1 on either side of HTTP/2", requires("linux"), () => {
     },
   );
 
+  test("trailers pass both ways, without those that belong into a head", async () => {
+    const port = await startHttp1((message, answer) => {
+      message.resume().on("end", () => {
+        answer.writeHead(200, { trailer: "X-Sum" });
+        answer.write(JSON.stringify(message.trailers));
+        answer.addTrailers({ "X-Sum": "7", "Content-Type": "no" });
+        answer.end();
+      });
+    });
+    const proxy = await startProxy([port]);
+    const client = await dialH2(proxy.port());
+    for (let turn = 0; turn < 2; turn += 1) {
+      const stream = client.request({ ":method": "POST" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "x-last": "word", host: "no" }));
+      stream.end("body");
+      const { body, trailers } = await answerOf(stream);
+      expect(JSON.parse(body)).toEqual({ "x-last": "word" });
+      expect(Object.entries(trailers)).toEqual([["x-sum", "7"]]);
+    }
+  });
+
   test("its requests have Host, one Cookie and who asks", async () => {
     const port = await startHttp1((message, answer) => answer.end(JSON.stringify(message.headers)));
     const proxy = await startProxy([port]);

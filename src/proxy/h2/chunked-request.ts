@@ -3,7 +3,7 @@ import type { ByteSink } from "../../wire/http2/output-buffer.ts";
 /** Of a body so much is written at once; the rest is kept until that is gone. */
 const MAX_WAITING_BYTES = 49_152;
 const LINE_END = "\r\n";
-const LAST_CHUNK = Buffer.from("0\r\n\r\n", "latin1");
+const LAST_SIZE = "0\r\n";
 
 /** Writes a request in HTTP/1.1: its head, and its body in chunks where its length was not said. */
 export class ChunkedRequest {
@@ -11,6 +11,7 @@ export class ChunkedRequest {
   readonly #isChunked: boolean;
   #kept: Buffer[] = [];
   #isEnded = false;
+  #trailers = "";
   #isEndWritten = false;
 
   constructor(sink: ByteSink, isChunked: boolean) {
@@ -38,8 +39,10 @@ export class ChunkedRequest {
     return 0;
   }
 
-  end(): void {
+  /** @param trailers their lines; they are dropped where the body is not in chunks. */
+  end(trailers = ""): void {
     this.#isEnded = true;
+    this.#trailers = trailers;
     this.#writeEnd();
   }
 
@@ -66,7 +69,7 @@ export class ChunkedRequest {
   #writeEnd(): void {
     if (!this.#isEnded || this.#isEndWritten || this.#kept.length > 0) return;
     this.#isEndWritten = true;
-    if (this.#isChunked) this.#raw(LAST_CHUNK);
+    if (this.#isChunked) this.#text(`${LAST_SIZE}${this.#trailers}${LINE_END}`);
   }
 
   #raw(bytes: Buffer): void {

@@ -19,6 +19,7 @@ import type { H2Memory } from "./h2-memory.ts";
 import { Http1Body } from "./http1-body.ts";
 import type { LegFailure, LegOwner, ServerLeg } from "./server-leg.ts";
 import type { LinkSettings } from "./server-link.ts";
+import { renderTrailers } from "./trailer-fields.ts";
 import { UncountedTarget } from "./uncounted-target.ts";
 
 export interface Http1LegParts {
@@ -91,9 +92,8 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
     return sent;
   }
 
-  /** Servers of HTTP/1 are not told: hardly any reads them. */
-  sendTrailers(_fields: readonly HeaderField[]): void {
-    if (!this.#isOver) this.#request?.end();
+  sendTrailers(fields: readonly HeaderField[]): void {
+    if (!this.#isOver) this.#request?.end(renderTrailers(fields));
   }
 
   consumed(byteCount: number): void {
@@ -236,8 +236,10 @@ export class Http1Leg implements ServerLeg, EndOwner, DialHandler {
     this.#input.drop(used);
     const isEnd = this.#body.isDone || (server.hasEnded && this.#input.isEmpty);
     if (isEnd) {
+      const trailers = this.#body.trailers();
       this.#end(true);
-      this.#parts.owner.legData(NO_BYTES, 0, 0, true);
+      if (trailers.length > 0) this.#parts.owner.legTrailers(trailers);
+      else this.#parts.owner.legData(NO_BYTES, 0, 0, true);
     }
     return !this.#isOver;
   }
