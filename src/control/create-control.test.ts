@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { CoreError } from "../core/errors.ts";
+import { Turns } from "../core/turns.ts";
+import { MemoryWorld } from "./control-world.fixture.ts";
+import { createControl } from "./create-control.ts";
 import { MemoryEngine } from "./memory-engine.fixture.ts";
 import { CONSOLE, REMOTE, TypedControl } from "./typed.fixture.ts";
 
@@ -67,6 +70,23 @@ describe("turns", () => {
     const [addresses] = await waiting;
     expect(addresses).toEqual(["192.0.2.1"]);
     expect(await instance.names("list upstream")).toEqual(["u0", "u9"]);
+  });
+
+  test("others that change the same have turns among them", async () => {
+    const world = new MemoryWorld();
+    const turns = new Turns();
+    const control = createControl(world, turns);
+    const other = gate();
+    const taken = turns.take(() => other.opened);
+    let isDone = false;
+    const added = control.run(control.parse("add upstream u0"), CONSOLE).then(() => {
+      isDone = true;
+    });
+    await control.run(control.parse("version"), CONSOLE);
+    expect(isDone).toBe(false);
+    other.open();
+    await Promise.all([taken, added]);
+    expect(isDone).toBe(true);
   });
 
   test("of two that are saved into one file the later one stays", async () => {

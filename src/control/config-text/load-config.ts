@@ -167,9 +167,13 @@ function noteOf(lines: number, changed: readonly ModelObject[], world: ControlWo
       ({ type, key }) => `${wordsFor(object)} names ${type} ${nameOfKey(key)}`,
     ),
   );
-  const done = `${lines} ${lines === 1 ? "line" : "lines"}, ${changed.length} objects set`;
+  const done = `${count(lines, "command")}, ${count(changed.length, "object")} set`;
   if (dangling.length === 0) return done;
   const named = dangling.slice(0, MAX_NAMED).join(", ");
   const more = dangling.length > MAX_NAMED ? ` and ${dangling.length - MAX_NAMED} more` : "";
   return `${done}; not there (yet): ${named}${more}`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

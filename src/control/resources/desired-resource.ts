@@ -38,7 +38,7 @@ export type Planner = (call: PlanCall) => Plan;
 /** The actions that change something. */
 export type ChangeAction = Exclude<Action, "list" | "list-detail">;
 
-export const CHANGE_ACTIONS: readonly ChangeAction[] = ["add", "update", "remove", "force-remove"];
+const CHANGE_ACTIONS: readonly ChangeAction[] = ["add", "update", "remove", "force-remove"];
 
 export type ChangePlans = Readonly<Record<ChangeAction, Planner>>;
 

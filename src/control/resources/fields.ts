@@ -1,4 +1,3 @@
-import type { StringMap } from "../../core/model/common.ts";
 import { invalid, type Problem, problemsError } from "../../core/model/problems.ts";
 import type { ParamInput } from "../command.ts";
 import type { ParamReader } from "../grammar/read-params.ts";
@@ -47,10 +46,6 @@ export function word<O, W extends string>(
   lens: Lens<O, W>,
 ): Field<O> {
   return plain({ ...spec, kind: "enum" }, lens, (params) => params.oneOf(spec.name, words));
-}
-
-export function strings<O>(spec: Spec<"strings">, lens: Lens<O, StringMap>): Field<O> {
-  return plain({ ...spec, kind: "strings" }, lens, (params) => params.strings(spec.name));
 }
 
 /** Empty where there is none. */

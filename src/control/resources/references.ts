@@ -18,7 +18,7 @@ export interface Reference {
 }
 
 /** What an object leads to. */
-export function referencesOf(object: ModelObject): readonly Reference[] {
+function referencesOf(object: ModelObject): readonly Reference[] {
   switch (object.kind) {
     case "Listener":
       return referencesOfListener(object);
@@ -94,7 +94,7 @@ export function assertUnused(object: ModelObject, view: StateView): void {
 }
 
 /** Who leads to an object, as it is typed, in order. */
-export function usersOf(view: StateView, kind: Kind, key: string): readonly string[] {
+function usersOf(view: StateView, kind: Kind, key: string): readonly string[] {
   const users: string[] = [];
   for (const each of kindsThatReferTo(kind)) {
     for (const object of view.objects(each))

@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { ACTIONS } from "../command.ts";
 import { RESOURCE_NAMES } from "../resource-names.ts";
 import { TypedControl } from "../typed.fixture.ts";
+import { DNS_SERVERS } from "./dns-server.ts";
+import { SERVER_GROUPS } from "./server-group.ts";
+import { SOCKS5_SERVERS } from "./socks5-server.ts";
 import { DESIRED_RESOURCES, HANDLERS, RESOURCES } from "./table.ts";
+import { TCP_LBS } from "./tcp-lb.ts";
+import { UDP_LBS } from "./udp-lb.ts";
 
 /** What the examples of the manual are about. */
 const BASE = [
@@ -80,5 +85,34 @@ test("parameters of an action have names and fields of their own", () => {
         for (const { help } of params) expect(help).not.toMatch(/\.$/);
       }
     }
+  }
+});
+
+/** What holds where nothing is said, as the manual tells it, against what comes of saying nothing. */
+test.each(
+  [TCP_LBS, UDP_LBS, SOCKS5_SERVERS, DNS_SERVERS].map(
+    (resource) => [resource.type, resource] as const,
+  ),
+)("the standards of %s are told as they are", (_type, { fields, standard }) => {
+  for (const {
+    specs: [spec, opposite],
+    show,
+  } of fields) {
+    const value = show(standard);
+    if (spec.kind === "integer" || spec.kind === "enum") expect(spec.standard).toBe(String(value));
+    if (opposite !== undefined) {
+      expect(spec.standard).toBe(value === true ? spec.name : opposite.name);
+    }
+  }
+});
+
+test("the standards of a server-group are told as they are", () => {
+  for (const {
+    specs: [spec],
+    show,
+  } of SERVER_GROUPS.fields) {
+    const value = show(SERVER_GROUPS.standard);
+    if (spec.kind === "integer" || spec.kind === "enum") expect(spec.standard).toBe(String(value));
+    if (spec.name === "check-status") expect(spec.standard).toBe(String(value));
   }
 });
