@@ -25,7 +25,14 @@ await main(async () => {
   }
   await refuseTaken(options);
   const end = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end.abort());
+  /** @type {ChildInstance | undefined} */
+  let instance;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      instance?.stop();
+      end.abort();
+    });
+  }
   const state = options.state ?? (await demoFolder());
   const file = quickstartFile(options, state);
 
@@ -34,25 +41,29 @@ await main(async () => {
   );
   console.log(`portolan: three demo servers listen on ports ${options.serverPorts.join(", ")}`);
   console.log("portolan: starting the instance");
-  const instance = new ChildInstance(instanceArgs(options, state, file));
+  instance = new ChildInstance(instanceArgs(options, state, file));
   const waiting = AbortSignal.any([end.signal, AbortSignal.timeout(READY_WITHIN_MS)]);
   const isReady = await instance.waitUntilReady(state, waiting);
   if (!end.signal.aborted) {
     if (!isReady && waiting.aborted) {
-      console.log(`portolan: not all is well yet; npx portolan status --state ${state} says why`);
+      console.log(
+        `portolan: not all is well yet; npx portolan status --state ${fromHome(state)} says why`,
+      );
     }
     if (isReady || waiting.aborted) {
-      const shown = { file: relative(ROOT, file), state, hasRedisCli: isOnPath("redis-cli") };
+      const shown = {
+        file: file === QUICKSTART ? relative(ROOT, file) : file,
+        state: fromHome(state),
+        hasRedisCli: isOnPath("redis-cli"),
+      };
       console.log(readyText({ ports: options, ...shown }));
     }
   }
-  const how = await Promise.race([instance.ended, aborted(end.signal)]);
-  if (how === undefined) {
-    console.log("\nportolan: ending");
-    await instance.stop();
-  }
+  await Promise.race([instance.ended, aborted(end.signal)]);
+  if (end.signal.aborted) console.log("\nportolan: ending");
+  const how = await instance.ended;
   await Promise.all(servers.map((server) => server.close()));
-  if (how !== undefined && how !== 0) throw new StepError(`portolan ended (${how})`);
+  if (!end.signal.aborted) throw new StepError(`portolan ended (${how})`);
 });
 
 /** @param {import("./demo/options.mjs").DemoPorts} ports */
@@ -106,6 +117,15 @@ function instanceArgs(ports, state, file) {
     ...["--health-listen", `127.0.0.1:${ports.healthPort}`],
     ...["--log-level", "error", "--log-format", "pretty"],
   ];
+}
+
+/**
+ * As a shell lets people write it.
+ * @param {string} path
+ */
+function fromHome(path) {
+  const home = `${homedir()}/`;
+  return path.startsWith(home) ? `~/${path.slice(home.length)}` : path;
 }
 
 /** @param {string} program */
