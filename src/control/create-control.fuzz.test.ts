@@ -5,7 +5,7 @@ import { deepEqual } from "../core/model/equal.ts";
 import { groupKeyOf, KINDS, type ModelObject } from "../core/model/object.ts";
 import { parseObject } from "../core/model/parse.ts";
 import type { ResourceCommand } from "./command.ts";
-import { randomCommand } from "./random-commands.fixture.ts";
+import { randomCommand, wildCommand } from "./random-commands.fixture.ts";
 import { loopGroupsOf } from "./resources/desired-resource.ts";
 import { danglingOf, NO_GROUP } from "./resources/references.ts";
 import { type StateView, viewOf } from "./resources/state-view.ts";
@@ -83,6 +83,17 @@ test("without force nothing leads nowhere", async () => {
       const view = viewOf(instance.world.store);
       const loops = loopGroupsOf(instance.world);
       expect(allObjects(instance).flatMap((object) => danglingOf(object, view, loops))).toEqual([]);
+    }),
+    RUNS,
+  );
+});
+
+test("commands with names and values of any kind are refused by codes too", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(wildCommand(), COMMANDS), async (commands) => {
+      const instance = new TypedControl();
+      for (const command of commands) await tryCommand(instance, command);
+      expect(brokenInvariants(instance)).toEqual([]);
     }),
     RUNS,
   );

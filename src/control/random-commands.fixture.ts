@@ -141,3 +141,48 @@ export function randomCommand(
   const running = RESOURCES.filter(({ name }) => RUNNING.includes(name));
   return fc.oneof(...[...desired, ...running].flatMap((spec) => commandsOf(spec, wanted)));
 }
+
+/** Values as JSON could have them, right for no parameter in particular. */
+const ANY_INPUT: fc.Arbitrary<ParamInput> = fc.oneof<fc.Arbitrary<ParamInput>[]>(
+  fc.string(),
+  fc.double(),
+  fc.integer(),
+  fc.boolean(),
+  fc.array(fc.string(), { maxLength: 3 }),
+  fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 }),
+  fc.constantFrom("127.0.0.1:80", "", "10.0.0.0/8", "2xx"),
+);
+
+const ANY_NAME: fc.Arbitrary<string> = fc.oneof(fc.constantFrom(...NAMES), fc.string());
+
+/** Commands as a program could make them: of the right resources and actions, and nothing else is sure. */
+export function wildCommand(): fc.Arbitrary<ResourceCommand> {
+  const names = DESIRED_RESOURCES.flatMap(({ spec }) =>
+    spec.scopes.flatMap(({ actions }) =>
+      Object.values(actions).flatMap(({ params }) => params.map(({ name }) => name)),
+    ),
+  );
+  return fc
+    .tuple(
+      randomCommand(),
+      fc.option(ANY_NAME),
+      fc.array(fc.tuple(fc.constantFrom(...names, "__proto__", "nonsense"), ANY_INPUT), {
+        maxLength: 3,
+      }),
+      fc.option(
+        fc.array(
+          fc.record({
+            type: fc.constantFrom(...RUNNING, "upstream", "server-group"),
+            name: ANY_NAME,
+          }),
+          { maxLength: 2 },
+        ),
+      ),
+    )
+    .map(([command, name, params, within]) => ({
+      ...command,
+      name: name ?? command.name,
+      within: within ?? command.within,
+      params: new Map([...command.params, ...params]),
+    }));
+}

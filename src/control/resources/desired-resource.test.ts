@@ -47,13 +47,21 @@ describe("names", () => {
     expect(instance.world.store.get("Service", "shop/u0")?.namespace).toBe("shop");
   });
 
-  test.each(["(none)", "in", "tcp-lb", "list", "a,b", '"a b"', "a/b/c", "/a", '""'])(
-    "%s is refused as a name",
-    async (name) => {
-      const instance = new TypedControl();
-      expect(await instance.refusal(`add upstream ${name}`)).toMatch(/^ERR_USAGE .*name/);
-    },
-  );
+  test.each([
+    "(none)",
+    "in",
+    "tcp-lb",
+    "list",
+    "a,b",
+    '"a b"',
+    '"a\\u001b[2J"',
+    "a/b/c",
+    "/a",
+    '""',
+  ])("%s is refused as a name", async (name) => {
+    const instance = new TypedControl();
+    expect(await instance.refusal(`add upstream ${name}`)).toMatch(/^ERR_USAGE .*name/);
+  });
 
   test("a name that is not valid is told with all else that is wrong", async () => {
     const instance = new TypedControl();

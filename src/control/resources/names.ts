@@ -3,7 +3,8 @@ import { ACTIONS } from "../command.ts";
 import { RESOURCE_NAMES } from "../resource-names.ts";
 
 const DEFAULT_NAMESPACE = "default";
-const NAME = /^[^\s/,()][^\s/,]{0,252}$/;
+/** No control characters either: names are printed on terminals. */
+const NAME = /^[^\s/,()\p{Cc}][^\s/,\p{Cc}]{0,252}$/u;
 /** Names that would read like the grammar. */
 const RESERVED: ReadonlySet<string> = new Set(["in", "to", "from", ...ACTIONS, ...RESOURCE_NAMES]);
 
