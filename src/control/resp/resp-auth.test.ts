@@ -91,6 +91,20 @@ test("a stranger has a while for the password, however busy it is", async () => 
   expect(await friend.ask("PING")).toBe("+PONG");
 });
 
+test("strangers take no room from those who have the password", async () => {
+  const limits = { ...QUICK, maxConnections: 2 };
+  const { open, controller } = await startTestController({ password: SECRET, limits });
+  const login = `AUTH "${SECRET}"`;
+  const stranger = await open();
+  const [first, second] = [await open(), await open()];
+  expect(await stranger.rest()).toBe("");
+  expect(await first.ask(login)).toBe("+OK");
+  expect(await second.ask(login)).toBe("+OK");
+  expect(await (await open()).rest()).toMatch(/^-ERR ERR_REFUSED there are 2 connections already/);
+  expect(await first.ask("PING")).toBe("+PONG");
+  expect(controller.connections()).toBe(2);
+});
+
 test("after a wrong password the next of that address waits, also a right one, also elsewhere not", async () => {
   const gate = new AuthGate(new Password("pw"), { authDelayMs: 40, maxAuthDelayMs: 40 });
   expect(await gate.try("a", "no")).toBe("wrong");

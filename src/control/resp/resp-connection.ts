@@ -54,6 +54,11 @@ export class RespConnection {
     if (!options.session.isTrusted) this.#expectPassword();
   }
 
+  /** Whether the password was given, or there is none. */
+  get isTrusted(): boolean {
+    return this.#options.session.isTrusted;
+  }
+
   /** Ends it once what was asked is answered. */
   end(): void {
     this.#options.session.isOver = true;

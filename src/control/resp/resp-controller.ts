@@ -103,7 +103,7 @@ class Doorkeeper {
   admit(socket: Socket): void {
     // What goes wrong with a client ends its connection, and is nobody else's trouble.
     socket.on("error", () => undefined);
-    if (this.#connections.size >= this.#limits.maxConnections) {
+    if (this.#connections.size >= this.#limits.maxConnections && !this.#makeRoom()) {
       this.#turnAway(socket);
       return;
     }
@@ -158,6 +158,17 @@ class Doorkeeper {
         return /\d+\.\d+\.\d+\S*/.exec(text)?.[0] ?? text;
       },
     };
+  }
+
+  /** Whoever has not given the password yet takes no place from those who may have it; the oldest goes. */
+  #makeRoom(): boolean {
+    for (const [socket, connection] of this.#connections) {
+      if (connection.isTrusted) continue;
+      socket.destroy();
+      this.#connections.delete(socket);
+      return true;
+    }
+    return false;
   }
 
   #turnAway(socket: Socket): void {
