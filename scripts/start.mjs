@@ -34,7 +34,9 @@ await main(async () => {
     });
   }
   const state = options.state ?? (await demoFolder());
-  const file = quickstartFile(options, state);
+  const path = quickstartFile(options, state);
+  // As short as it can be: it is shown beside all that comes from it.
+  const file = path === QUICKSTART ? relative(ROOT, path) : path;
 
   const servers = await Promise.all(
     options.serverPorts.map((port, index) => startDemoServer(`demo-${index + 1}`, port)),
@@ -52,7 +54,7 @@ await main(async () => {
     }
     if (isReady || waiting.aborted) {
       const shown = {
-        file: file === QUICKSTART ? relative(ROOT, file) : file,
+        file,
         state: fromHome(state),
         hasRedisCli: isOnPath("redis-cli"),
       };

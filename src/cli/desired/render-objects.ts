@@ -4,6 +4,7 @@ import type { OwnedObject } from "../../daemon/instance-socket/state-protocol.ts
 import type { Paint } from "../text/paint.ts";
 import { renderTable } from "../text/render-table.ts";
 import { nameOf, OBJECT_COLUMNS } from "./object-columns.ts";
+import { withoutDefaults } from "./without-defaults.ts";
 
 /** Objects as tables, one for each kind that is there. */
 export function renderTables(objects: readonly OwnedObject[], paint: Paint): string {
@@ -30,11 +31,11 @@ function isOfKind<K extends Kind>(object: { readonly kind: Kind }, kind: K): obj
   return object.kind === kind;
 }
 
-/** A document for each, which `apply` and `file:` read again; the owner stands in a comment. */
+/** A document for each, without what is only a default, which `apply` and `file:` read again; the owner stands in a comment. */
 export function renderYaml(objects: readonly OwnedObject[]): string {
   return objects
     .map(({ owner, object }) => {
-      const text = dump(withoutUndefined(object), { noRefs: true, lineWidth: -1 });
+      const text = dump(withoutDefaults(object), { noRefs: true, lineWidth: -1 });
       return `---\n# owner: ${owner}\n${text}`;
     })
     .join("");
@@ -44,8 +45,4 @@ export function renderYaml(objects: readonly OwnedObject[]): string {
 export function renderJson(objects: readonly OwnedObject[]): string {
   const document = { version: 1, objects: objects.map(({ object }) => object) };
   return `${JSON.stringify(document, undefined, 2)}\n`;
-}
-
-function withoutUndefined(object: object): object {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
