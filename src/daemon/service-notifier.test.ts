@@ -27,7 +27,7 @@ test("a service manager is told of the begin and the end", () => {
   notifier.ready();
   notifier.stopping();
   stop();
-  expect(sent).toEqual(["/run/notify READY=1\nMAINPID=7", "/run/notify STOPPING=1"]);
+  expect(sent).toEqual(["/run/notify READY=1", "/run/notify STOPPING=1"]);
 });
 
 test("its watchdog is told twice in the time that it gives, while nothing hangs", () => {

@@ -30,7 +30,7 @@ export function createNotifier(options: NotifierOptions): ServiceNotifier {
     }
   };
   return {
-    ready: () => send(`READY=1\nMAINPID=${options.pid}`),
+    ready: () => send("READY=1"),
     stopping: () => send("STOPPING=1"),
     watch: (isLive) => {
       const everyMs = watchdogMs(options);
