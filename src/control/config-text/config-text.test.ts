@@ -19,7 +19,7 @@ add security-group-rule r0 to security-group secg0 network 10.0.0.0/8 protocol t
 add dns-server dns0 address 127.0.0.1:53 upstream u0 security-group secg0 forward-to 192.0.2.1
 add tcp-lb lb0 address 0.0.0.0:80 upstream u0 cert-key c0 not-falls-back
 add socks5-server s5 address 127.0.0.1:1080 upstream u0 allow-non-backend users /users
-add udp-lb ulb0 address unix:/run/udp.sock upstream u0 event-loop-group elg0
+add udp-lb ulb0 address [::1]:53 upstream u0 event-loop-group elg0
 add server s1 to server-group g0 address 10.0.0.1:80
 add server s1 to server-group shop/g0 address db.example:5432 weight 0
 add service web cluster-ips 10.96.0.1 ports http:80:8080/tcp,53/udp

@@ -40,6 +40,9 @@ test("a name is that of one controller, whatever it speaks", async () => {
     /^ERR_KEY_TAKEN .*resp-controller/,
   );
   expect(await instance.refusal("remove http-controller c0")).toMatch(/^ERR_NOT_FOUND/);
+  expect(await instance.refusal("add http-controller a/b address 127.0.0.1:1")).toMatch(
+    /^ERR_USAGE name/,
+  );
 });
 
 test("one that can not be kept listens no more", async () => {

@@ -1,9 +1,11 @@
+import { problemsError } from "../../core/model/problems.ts";
 import { formatListenAddress } from "../../core/options/listen-address.ts";
 import type { Action } from "../command.ts";
 import type { ActionCall, ActionHandler, ResourceHandler } from "../resource-handler.ts";
 import type { ActionSpec, ParamSpec } from "../resource-spec.ts";
 import { DONE, type Result, type ResultRecord } from "../result.ts";
 import type { ControllerState, ControlWorld, RuntimeEntry } from "../world.ts";
+import { innerNameProblem } from "./names.ts";
 import { notFound, taken } from "./refusals.ts";
 
 type ControllerType = ControllerState["type"];
@@ -127,6 +129,8 @@ function entryOf(type: ControllerEntry["type"], { command, params }: ActionCall)
 
 async function add(type: ControllerEntry["type"], call: ActionCall): Promise<Result> {
   const { world, options } = call;
+  const problem = innerNameProblem(call.command.name);
+  if (problem !== undefined) throw problemsError("ERR_USAGE", [problem]);
   const entry = entryOf(type, call);
   const present = keptEntry(world, type, entry.name);
   const isSame = options.isLoading && JSON.stringify(present) === JSON.stringify(entry);

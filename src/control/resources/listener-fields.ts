@@ -43,33 +43,42 @@ function ofProxyProtocol<F extends keyof ProxyProtocol>(
   };
 }
 
-const ADDRESS: Field<Listener> = {
-  specs: [
-    {
-      kind: "address",
-      name: "address",
-      field: "address",
-      required: true,
-      help: "Where it listens: IP:PORT, [IPV6]:PORT or unix:PATH; to change it, remove and add",
-    },
-  ],
-  isFixed: true,
-  show: ({ address, port }) => (port === 0 ? `unix:${address}` : formatHostPort(address, port)),
-  read: (listener, params, problems) => {
-    const given = params.address("address");
-    if (given === undefined) return listener;
-    if (given.kind === "unix") {
-      if (given.path.startsWith("/")) return { ...listener, address: given.path, port: 0 };
-      problems.push(invalid(["address"], `unix:${given.path}`, "a path that begins with /"));
+/** Of connections, which unix sockets have too. */
+const ADDRESS = addressField("IP:PORT, [IPV6]:PORT or unix:PATH", (path) => path.startsWith("/"));
+
+/** Of datagrams. */
+const IP_ADDRESS = addressField("IP:PORT or [IPV6]:PORT", () => false);
+
+/** @param isPath whether that is the path of a unix socket that it could have */
+function addressField(form: string, isPath: (path: string) => boolean): Field<Listener> {
+  return {
+    specs: [
+      {
+        kind: "address",
+        name: "address",
+        field: "address",
+        required: true,
+        help: `Where it listens: ${form}; to change it, remove and add`,
+      },
+    ],
+    isFixed: true,
+    show: ({ address, port }) => (port === 0 ? `unix:${address}` : formatHostPort(address, port)),
+    read: (listener, params, problems) => {
+      const given = params.address("address");
+      if (given?.kind === "unix" && isPath(given.path)) {
+        return { ...listener, address: given.path, port: 0 };
+      }
+      const address = given?.kind === "tcp" ? canonicalIp(given.host) : undefined;
+      if (given?.kind === "tcp" && address !== undefined) {
+        return { ...listener, address, port: given.port };
+      }
+      const shown = given?.kind === "unix" ? `unix:${given.path}` : given?.host;
+      const expected = `${form}, IP being one of this machine, 0.0.0.0 or ::`;
+      problems.push(invalid(["address"], shown, expected));
       return listener;
-    }
-    const address = canonicalIp(given.host);
-    if (address !== undefined) return { ...listener, address, port: given.port };
-    const expected = "an IP address of this machine, or 0.0.0.0 or [::] for all";
-    problems.push(invalid(["address"], given.host, expected));
-    return listener;
-  },
-};
+    },
+  };
+}
 
 /** @param field its name in JSON, which is not the same for all listeners */
 function upstream(field: string): Field<Listener> {
@@ -340,7 +349,7 @@ export const TCP_FIELDS: readonly Field<Listener>[] = [
 ];
 
 export const UDP_FIELDS: readonly Field<Listener>[] = [
-  ADDRESS,
+  IP_ADDRESS,
   upstream("backend"),
   SERVICE_PORT,
   ...loops("workerLoopGroup"),
@@ -376,7 +385,7 @@ export const SOCKS5_FIELDS: readonly Field<Listener>[] = [
 ];
 
 export const DNS_FIELDS: readonly Field<Listener>[] = [
-  ADDRESS,
+  IP_ADDRESS,
   upstream("rrsets"),
   SERVICE_PORT,
   ...loops("eventLoopGroup"),

@@ -200,6 +200,12 @@ test("listeners of each mode have their words", async () => {
   expect(
     await instance.refusal("update socks5-server s5 deny-non-backend allow-non-backend"),
   ).toMatch(/^ERR_USAGE/);
+  expect(await instance.refusal("add udp-lb lb2 address unix:/run/lb2.sock upstream u0")).toMatch(
+    /^ERR_USAGE address: "unix:/,
+  );
+  expect(await instance.refusal("add tcp-lb lb2 address unix:lb2.sock upstream u0")).toMatch(
+    /^ERR_USAGE address: "unix:/,
+  );
   expect(await instance.refusal("add tcp-lb lb2 address host.example:80 upstream u0")).toMatch(
     /^ERR_USAGE address: "host.example"/,
   );
