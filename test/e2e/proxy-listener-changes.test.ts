@@ -182,30 +182,80 @@ describe("a listener whose change fails", requires("linux"), () => {
   });
 });
 
+/** Clients of HTTP, with connections that stay and with such that do not, until they are stopped. */
+function startCallers(port: number): { answered(): number; stop(): Promise<readonly string[]> } {
+  let isOver = false;
+  let answered = 0;
+  const failures: string[] = [];
+  const callers = Array.from({ length: 12 }, async (_, index) => {
+    let call = createCaller(port);
+    while (!isOver) {
+      const answer = await call().catch(String);
+      if (answer === "a" || answer === "b") answered += 1;
+      else failures.push(answer);
+      if (index % 3 === 0) call = createCaller(port);
+    }
+  });
+  const stop = async (): Promise<readonly string[]> => {
+    isOver = true;
+    await Promise.all(callers);
+    return failures;
+  };
+  return { answered: () => answered, stop };
+}
+
 describe("HTTP clients that keep their connections", requires("linux"), () => {
+  test("lose no request, whatever is changed", async () => {
+    const [a, b] = [await http1("a"), await http1("b")];
+    const proxy = await TestEngine.start({ loops: 2 });
+    const { loops } = proxy.engine;
+    await loops.addGroup("back");
+    await loops.add("back");
+    const http = { mode: "http" } as const;
+    const anybody: SecurityGroup = { ...NOBODY, defaultAccess: "allow" };
+    const steps: readonly EngineConfig[] = [
+      leadTo("a", a, http),
+      leadTo("b", b, http),
+      leadTo("b", b, { ...http, access: anybody }),
+      leadTo("a", a, { ...http, idleTimeoutMs: 30_000, inBufferBytes: 1024 }),
+      leadTo("a", a, { mode: "h2" }),
+      leadTo("a", a, { ...http, workLoops: "back" }),
+      leadTo("a", a, { ...http, acceptLoops: "worker", workLoops: "back" }),
+      leadTo("b", b, { ...http, acceptLoops: "back" }),
+      leadTo("b", b, { ...http, key: "other" }),
+    ];
+    const [first] = steps;
+    if (first === undefined) throw new Error("there are steps");
+    await proxy.engine.apply(first);
+    const address = { family: "v4", ip: LOCAL, port: proxy.port() } as const;
+    const fixed = (config: EngineConfig): EngineConfig => ({
+      ...config,
+      listeners: config.listeners.map((listener) => ({ ...listener, address })),
+    });
+    await proxy.engine.apply({ ...first, listeners: [] });
+    await proxy.engine.apply(fixed(first));
+    const callers = startCallers(address.port);
+    for (let round = 0; round < 3; round += 1) {
+      for (const step of steps) {
+        await proxy.engine.apply(fixed(step));
+        const before = callers.answered();
+        await proxy.until(() => callers.answered() > before + 12);
+      }
+    }
+    expect(await callers.stop()).toEqual([]);
+  });
+
   test("lose no request when their loop is removed", async () => {
-    const port = await http1("web");
+    const port = await http1("a");
     const proxy = await TestEngine.start();
     await proxy.engine.apply(configOf([port], { listener: { mode: "http" } }));
-    let isOver = false;
-    let answered = 0;
-    const failures: unknown[] = [];
-    const callers = Array.from({ length: 8 }, async () => {
-      const call = createCaller(proxy.port());
-      while (!isOver) {
-        const answer = await call().catch(String);
-        if (answer === "web") answered += 1;
-        else failures.push(answer);
-      }
-    });
+    const callers = startCallers(proxy.port());
     for (let round = 1; round <= 2; round += 1) {
       await proxy.engine.loops.add("worker", `next-${round}`);
       await proxy.engine.loops.remove(round === 1 ? "worker-1" : "next-1");
-      const before = answered;
-      await proxy.until(() => answered > before + 20 || failures.length > 0);
+      const before = callers.answered();
+      await proxy.until(() => callers.answered() > before + 20);
     }
-    isOver = true;
-    await Promise.all(callers);
-    expect(failures).toEqual([]);
+    expect(await callers.stop()).toEqual([]);
   });
 });

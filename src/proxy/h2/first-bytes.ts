@@ -121,7 +121,9 @@ export class FirstBytes implements EndOwner, OpenSession {
 
   #handOver(to: (client: GreetedClient) => void): void {
     this.#leave();
-    to({ end: this.#end, peer: this.#peer, proxied: this.#proxied, bytes: this.#bytes });
+    const { service } = this.#parts;
+    const [end, peer, bytes] = [this.#end, this.#peer, this.#bytes];
+    to({ service, end, peer, proxied: this.#proxied, bytes });
   }
 
   #close(withReset = false): void {

@@ -84,8 +84,7 @@ export class H2Entrance implements Entrance {
   }
 
   /** Connections whose servers were told who calls are for nobody else, and end with the client. */
-  #serviceFor({ end, proxied }: GreetedClient): H2Service & { close(): void } {
-    const { service: http } = this.#http1;
+  #serviceFor({ service: http, end, proxied }: GreetedClient): H2Service & { close(): void } {
     const { net } = this.#host;
     const memory = this.#memory;
     const greeting = proxyGreeting(http.greets, end.fd, proxied);

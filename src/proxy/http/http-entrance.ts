@@ -9,7 +9,7 @@ import type { CounterRow } from "../stats/counter-row.ts";
 import type { GreetedClient } from "./greeted-client.ts";
 import type { HttpService } from "./http-service.ts";
 import { HttpSession } from "./http-session.ts";
-import { ListenerService } from "./listener-service.ts";
+import { ListenerRules, ListenerService } from "./listener-service.ts";
 import { ServerPool } from "./server-pool.ts";
 
 export interface HttpEntranceParts {
@@ -21,19 +21,17 @@ export interface HttpEntranceParts {
 /** The entrance of HTTP/1 clients, whose requests are balanced one by one. */
 export class HttpEntrance implements Entrance {
   readonly #host: SessionHost;
-  readonly #upstreamOf: HttpEntranceParts["upstreamOf"];
   readonly #pool: ServerPool;
-  #config: ListenerConfig;
+  readonly #rules: ListenerRules;
   #proxies: NetworkSet;
   #service: ListenerService;
 
   constructor(host: SessionHost, { config, row, upstreamOf }: HttpEntranceParts) {
     this.#host = host;
-    this.#upstreamOf = upstreamOf;
-    this.#pool = new ServerPool(host.net.loop, () => this.#config.key);
-    this.#config = config;
+    this.#pool = new ServerPool(host.net.loop, () => this.#service.key);
+    this.#rules = new ListenerRules(config, upstreamOf);
     this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
-    this.#service = this.#createService(config, row);
+    this.#service = this.#createService(config.key, row);
   }
 
   accept(fd: StreamFd): void {
@@ -48,25 +46,29 @@ export class HttpEntrance implements Entrance {
   }
 
   /** Goes on with a client that another entrance has let in. */
-  resume({ end, peer, proxied, bytes }: GreetedClient): void {
+  resume({ service, end, peer, proxied, bytes }: GreetedClient): void {
     const greeted = { end, proxied, bytes };
-    const parts = { service: this.#service, fd: end.fd, peer, opening: undefined, greeted };
+    const parts = { service, fd: end.fd, peer, opening: undefined, greeted };
     new HttpSession(this.#host, parts).start();
   }
 
   change(config: ListenerConfig, row: CounterRow): boolean {
-    if (config.mode !== this.#config.mode || config.tls !== undefined) return false;
-    this.#config = config;
+    if (config.mode !== this.#rules.config.mode || config.tls !== undefined) return false;
+    this.#rules.change(config);
     this.#proxies = new NetworkSet(config.proxyProtocol.acceptFrom);
-    if (!this.#service.change(config)) this.#service = this.#createService(config, row);
+    if (config.key !== this.#service.key) {
+      this.#service.leave();
+      this.#service = this.#createService(config.key, row);
+    }
     return true;
   }
 
   close(): void {
+    this.#service.leave();
     this.#pool.close();
   }
 
-  #createService(config: ListenerConfig, row: CounterRow): ListenerService {
-    return new ListenerService({ config, row, pool: this.#pool, upstreamOf: this.#upstreamOf });
+  #createService(key: string, row: CounterRow): ListenerService {
+    return new ListenerService({ key, row, pool: this.#pool, rules: this.#rules });
   }
 }

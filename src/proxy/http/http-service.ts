@@ -12,6 +12,8 @@ export interface HttpService {
   readonly pool: ServerPool;
   /** How servers are told who calls. Then their connections are each for one client. */
   readonly greets: ProxyProtocol["send"];
+  /** Whether it is no more: who still asks is answered, with the word to leave. */
+  readonly isLeft: boolean;
   /** Whose word is taken for who its client is. */
   readonly trust: ForwardedTrust;
   readonly inBufferBytes: number;

@@ -226,7 +226,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
       client: this.#client,
       requests: this.#requests,
       targets: this.#service.targetsFor(client, { host, path }),
-      keepAlive: request.keepsAlive && !isDraining,
+      keepAlive: request.keepsAlive && !isDraining && !this.#service.isLeft,
       receivedBefore: this.#countedIn,
       sentBefore: this.#countedOut,
       handler: this,

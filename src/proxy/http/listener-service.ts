@@ -8,11 +8,32 @@ import { ForwardedTrust } from "./forwarded-trust.ts";
 import type { HttpService } from "./http-service.ts";
 import type { ServerPool } from "./server-pool.ts";
 
+/** What a listener is now. Clients that came in by one whose place it took go by it, too. */
+export class ListenerRules {
+  readonly #upstreamOf: UpstreamOf;
+  config: ListenerConfig;
+  called: CalledAddress;
+  trust: ForwardedTrust;
+
+  constructor(config: ListenerConfig, upstreamOf: UpstreamOf) {
+    this.#upstreamOf = upstreamOf;
+    this.config = config;
+    this.called = new CalledAddress(config, upstreamOf);
+    this.trust = new ForwardedTrust(config.trustedHops);
+  }
+
+  change(config: ListenerConfig): void {
+    this.config = config;
+    this.called = new CalledAddress(config, this.#upstreamOf);
+    this.trust = new ForwardedTrust(config.trustedHops);
+  }
+}
+
 export interface ListenerServiceParts {
-  readonly config: ListenerConfig;
+  readonly key: string;
   readonly row: CounterRow;
   readonly pool: ServerPool;
-  readonly upstreamOf: UpstreamOf;
+  readonly rules: ListenerRules;
 }
 
 /**
@@ -23,61 +44,57 @@ export class ListenerService implements HttpService {
   readonly key: string;
   readonly row: CounterRow;
   readonly pool: ServerPool;
-  readonly #upstreamOf: UpstreamOf;
-  #config: ListenerConfig;
-  #called: CalledAddress;
-  #trust: ForwardedTrust;
+  readonly #rules: ListenerRules;
+  #isLeft = false;
 
-  constructor({ config, row, pool, upstreamOf }: ListenerServiceParts) {
-    this.key = config.key;
+  constructor({ key, row, pool, rules }: ListenerServiceParts) {
+    this.key = key;
     this.row = row;
     this.pool = pool;
-    this.#upstreamOf = upstreamOf;
-    this.#config = config;
-    this.#called = new CalledAddress(config, upstreamOf);
-    this.#trust = new ForwardedTrust(config.trustedHops);
+    this.#rules = rules;
+  }
+
+  get isLeft(): boolean {
+    return this.#isLeft;
+  }
+
+  /** Nobody comes in by it any more. */
+  leave(): void {
+    this.#isLeft = true;
   }
 
   get trust(): ForwardedTrust {
-    return this.#trust;
+    return this.#rules.trust;
   }
 
   get greets(): ProxyProtocol["send"] {
-    return this.#config.proxyProtocol.send;
+    return this.#rules.config.proxyProtocol.send;
   }
 
   get inBufferBytes(): number {
-    return this.#config.inBufferBytes;
+    return this.#rules.config.inBufferBytes;
   }
 
   get outBufferBytes(): number {
-    return this.#config.outBufferBytes;
+    return this.#rules.config.outBufferBytes;
   }
 
   get idleTimeoutMs(): number {
-    return this.#config.idleTimeoutMs;
+    return this.#rules.config.idleTimeoutMs;
   }
 
   get connectTimeoutMs(): number {
-    return this.#config.connectTimeoutMs;
-  }
-
-  /** False where it is another listener, with counters of its own. */
-  change(config: ListenerConfig): boolean {
-    if (config.key !== this.key) return false;
-    this.#config = config;
-    this.#called = new CalledAddress(config, this.#upstreamOf);
-    this.#trust = new ForwardedTrust(config.trustedHops);
-    return true;
+    return this.#rules.config.connectTimeoutMs;
   }
 
   allows(client: string): boolean {
-    return this.#called.allows(() => client, "TCP");
+    return this.#rules.called.allows(() => client, "TCP");
   }
 
   targetsFor(client: string, hint: RequestHint): DialTargets {
-    const { fallsBack } = this.#config;
-    const upstream = this.#called.upstreamFor(() => client);
+    const { called, config } = this.#rules;
+    const { fallsBack } = config;
+    const upstream = called.upstreamFor(() => client);
     return upstream?.targetsFor({ client, hint, fallsBack }) ?? new ListTargets([]);
   }
 }
