@@ -4,15 +4,16 @@ import { createServer } from "node:net";
  * @typedef {object} WantedPort
  * @property {number} port
  * @property {string} use what would listen there
- * @property {string} option how to choose another
+ * @property {string} flag how to choose another; those with the same flag are chosen together
  *
  * @typedef {(port: number) => string | undefined} FindHolder who has a port, in words
  */
 
 const HOST = "127.0.0.1";
+const LAST_PORT = 65_535;
 
 /**
- * A message for each port that can not be had; empty where all can.
+ * A line for each port that can not be had, and one with how to choose others; none where all can.
  * @param {readonly WantedPort[]} wanted
  * @param {FindHolder} findHolder
  * @returns {Promise<readonly string[]>}
@@ -20,33 +21,53 @@ const HOST = "127.0.0.1";
 export async function describeTaken(wanted, findHolder) {
   /** @type {string[]} */
   const lines = [];
-  /** @type {Map<number, string>} */
-  const uses = new Map();
-  for (const { port, use, option } of wanted) {
-    const other = uses.get(port);
-    uses.set(port, use);
-    if (other !== undefined) {
-      lines.push(`port ${port}, for ${use}, is the one for ${other}; choose another: ${option}`);
-      continue;
-    }
-    const code = await tryPort(port);
-    if (code === undefined) continue;
-    lines.push(
-      `port ${port}, for ${use}, ${reason(code, port, findHolder)}; choose another: ${option}`,
-    );
+  /** @type {Map<string, number[]>} */
+  const chosen = new Map();
+  /** @type {Set<string>} */
+  const flags = new Set();
+  const own = new Set(wanted.map(({ port }) => port));
+  for (const [index, { port, use, flag }] of wanted.entries()) {
+    const why = await whyNot(wanted, index, findHolder);
+    const ports = chosen.get(flag) ?? [];
+    chosen.set(flag, ports);
+    ports.push(why === undefined ? port : await nextFree(port, own));
+    if (why === undefined) continue;
+    flags.add(flag);
+    lines.push(`port ${port}, for ${use}, ${why}`);
   }
-  return lines;
+  if (lines.length === 0) return [];
+  const options = [...flags].map((flag) => `${flag} ${chosen.get(flag)?.join(",")}`);
+  return [...lines, `choose others: npm start -- ${options.join(" ")}`];
 }
 
 /**
- * @param {string} code
- * @param {number} port
+ * @param {readonly WantedPort[]} wanted
+ * @param {number} index
  * @param {FindHolder} findHolder
  */
-function reason(code, port, findHolder) {
+async function whyNot(wanted, index, findHolder) {
+  const port = wanted[index]?.port ?? 0;
+  const other = wanted.slice(0, index).find((one) => one.port === port);
+  if (other !== undefined) return `is the one for ${other.use}`;
+  const code = await tryPort(port);
+  if (code === undefined) return undefined;
   if (code === "EACCES") return "is not for everyone (EACCES)";
   if (code !== "EADDRINUSE") return `can not be had (${code})`;
   return `is taken by ${findHolder(port) ?? "another process, which only root can see"}`;
+}
+
+/**
+ * A port above that nobody has, and that is not wanted either.
+ * @param {number} port
+ * @param {Set<number>} own those that are wanted; the one that is found becomes one of them
+ */
+async function nextFree(port, own) {
+  for (let next = port + 1; next <= LAST_PORT; next++) {
+    if (own.has(next) || (await tryPort(next)) !== undefined) continue;
+    own.add(next);
+    return next;
+  }
+  return port;
 }
 
 /**

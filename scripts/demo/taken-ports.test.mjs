@@ -14,27 +14,36 @@ async function listen() {
   return { port: typeof address === "object" && address !== null ? address.port : 0, close };
 }
 
-const wanted = (/** @type {number} */ port, use = "the balancer") => ({
+const wanted = (/** @type {number} */ port, use = "the balancer", flag = "--port") => ({
   port,
   use,
-  option: "npm start -- --port N",
+  flag,
 });
 
-test("a port that is taken: for what, by whom, and how to choose another", async () => {
+test("a port that is taken: for what, by whom, and how to choose another that is free", async () => {
   const { port, close } = await listen();
   onTestFinished(close);
-  expect(await describeTaken([wanted(port)], () => "nginx (pid 7)")).toEqual([
-    `port ${port}, for the balancer, is taken by nginx (pid 7); choose another: npm start -- --port N`,
-  ]);
-  const [line] = await describeTaken([wanted(port)], () => undefined);
-  expect(line).toContain("is taken by another process");
+  const [line, remedy] = await describeTaken([wanted(port)], () => "nginx (pid 7)");
+  expect(line).toBe(`port ${port}, for the balancer, is taken by nginx (pid 7)`);
+  const [, other] = /^choose others: npm start -- --port (\d+)$/.exec(remedy ?? "") ?? [];
+  expect(await describeTaken([wanted(Number(other))], () => undefined)).toEqual([]);
+  const [unseen] = await describeTaken([wanted(port)], () => undefined);
+  expect(unseen).toContain("is taken by another process");
+});
+
+test("ports that are chosen together are told together", async () => {
+  const [taken, free] = [await listen(), await listen()];
+  await free.close();
+  onTestFinished(taken.close);
+  const servers = [wanted(free.port, "a", "--servers"), wanted(taken.port, "b", "--servers")];
+  const [, remedy] = await describeTaken(servers, () => "me");
+  expect(remedy).toMatch(new RegExp(`-- --servers ${free.port},\\d+$`));
 });
 
 test("a free port is free again; twice the same one is refused", async () => {
   const { port, close } = await listen();
   await close();
   expect(await describeTaken([wanted(port)], () => undefined)).toEqual([]);
-  expect(await describeTaken([wanted(port, "a"), wanted(port, "b")], () => undefined)).toEqual([
-    `port ${port}, for b, is the one for a; choose another: npm start -- --port N`,
-  ]);
+  const [line] = await describeTaken([wanted(port, "a"), wanted(port, "b")], () => undefined);
+  expect(line).toBe(`port ${port}, for b, is the one for a`);
 });

@@ -8,29 +8,18 @@ import { STANDARD_PORTS } from "./options.mjs";
  * @returns {readonly import("./taken-ports.mjs").WantedPort[]}
  */
 export function wantedPorts(ports) {
-  const one = (
-    /** @type {number} */ port,
-    /** @type {string} */ use,
-    /** @type {string} */ option,
-  ) => ({
-    port,
-    use,
-    option: `npm start -- ${option}`,
-  });
   return [
-    one(ports.port, "the load balancer", `--port ${ports.port + 1}`),
-    one(ports.socks5Port, "the SOCKS5 server", `--socks5-port ${ports.socks5Port + 1}`),
-    ...ports.serverPorts.map((port, index) =>
-      one(
-        port,
-        `demo server ${index + 1}`,
-        `--server-ports ${ports.serverPorts.map((p) => p + 100)}`,
-      ),
-    ),
-    one(ports.respPort, "redis-cli", `--resp-port ${ports.respPort + 1}`),
-    one(ports.httpPort, "the HTTP API", `--http-port ${ports.httpPort + 1}`),
-    one(ports.metricsPort, "metrics", `--metrics-port ${ports.metricsPort + 1}`),
-    one(ports.healthPort, "health", `--health-port ${ports.healthPort + 1}`),
+    { port: ports.port, use: "the load balancer", flag: "--port" },
+    { port: ports.socks5Port, use: "the SOCKS5 server", flag: "--socks5-port" },
+    ...ports.serverPorts.map((port, index) => ({
+      port,
+      use: `demo server ${index + 1}`,
+      flag: "--server-ports",
+    })),
+    { port: ports.respPort, use: "redis-cli", flag: "--resp-port" },
+    { port: ports.httpPort, use: "the HTTP API", flag: "--http-port" },
+    { port: ports.metricsPort, use: "metrics", flag: "--metrics-port" },
+    { port: ports.healthPort, use: "health", flag: "--health-port" },
   ];
 }
 
