@@ -5,6 +5,7 @@ import type { ResourceCommand } from "../command.ts";
 import { checkCommand } from "../grammar/check-command.ts";
 import { ParamReader } from "../grammar/read-params.ts";
 import type { ActionCall } from "../resource-handler.ts";
+import { commitChange } from "../resources/commit-change.ts";
 import { loopGroupsOf, planOf, withoutSame } from "../resources/desired-resource.ts";
 import { nameOfKey } from "../resources/names.ts";
 import { danglingOf, wordsFor } from "../resources/references.ts";
@@ -43,7 +44,7 @@ export async function loadConfig(
   const before = [...world.kept()];
   try {
     for (const step of running) await startStep(step, world);
-    if (change.set.length > 0 || change.delete.length > 0) await world.commit(change);
+    await commitChange(world, change);
   } catch (error) {
     await endAgain(world, before, error);
     throw error;

@@ -14,6 +14,7 @@ import type {
 import type { ResourceSpec } from "../resource-spec.ts";
 import { DONE, type Result, type ResultRecord } from "../result.ts";
 import type { ControlWorld, DesiredChange } from "../world.ts";
+import { commitChange } from "./commit-change.ts";
 import { type StateView, viewOf } from "./state-view.ts";
 
 /** What one command would change. */
@@ -81,7 +82,7 @@ async function carryOut(resource: DesiredResource, call: ActionCall): Promise<Re
     loopGroups: loopGroupsOf(world),
   });
   const change = withoutSame(plan, viewOf(world.store));
-  if (change.set.length > 0 || change.delete.length > 0) await world.commit(change);
+  await commitChange(world, change);
   return plan.note === "" ? DONE : { kind: "done", note: plan.note };
 }
 
