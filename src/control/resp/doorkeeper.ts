@@ -1,0 +1,141 @@
+import type { Socket } from "node:net";
+import type { Log } from "../../core/log.ts";
+import { formatHostPort } from "../../core/model/address.ts";
+import { encodeReply } from "../../wire/resp/encode-reply.ts";
+import type { Caller } from "../command.ts";
+import type { Control } from "../control.ts";
+import { AuthGate } from "./auth-gate.ts";
+import { Password } from "./password.ts";
+import { refusal } from "./render-reply.ts";
+import { RespConnection } from "./resp-connection.ts";
+import type { RespControllerLimits } from "./resp-limits.ts";
+import type { RespSession } from "./session-commands.ts";
+
+export interface DoorkeeperOptions {
+  /** Undefined: everyone may come. */
+  readonly password: string | undefined;
+  readonly control: Control;
+  readonly log: Log;
+  readonly maySystem: boolean;
+  readonly limits: RespControllerLimits;
+}
+
+const TURNED_AWAY_MS = 1000;
+const MAPPED_V4 = /^::ffff:(?=\d+\.)/i;
+
+/** Lets clients in, as many as there may be. */
+export class Doorkeeper {
+  readonly #options: DoorkeeperOptions;
+  readonly #limits: RespControllerLimits;
+  readonly #gate: AuthGate | undefined;
+  readonly #connections = new Map<Socket, RespConnection>();
+  #lastId = 0;
+  #isFull = false;
+  #version: string | undefined;
+
+  constructor(options: DoorkeeperOptions) {
+    this.#options = options;
+    const { password, limits } = options;
+    this.#limits = limits;
+    this.#gate = password === undefined ? undefined : new AuthGate(new Password(password), limits);
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  admit(socket: Socket): void {
+    // What goes wrong with a client ends its connection, and is nobody else's trouble.
+    socket.on("error", () => undefined);
+    if (this.#connections.size >= this.#limits.maxConnections && !this.#makeRoom()) {
+      this.#turnAway(socket);
+      return;
+    }
+    const { control, log, maySystem } = this.#options;
+    const remote = (socket.remoteAddress ?? "unix").replace(MAPPED_V4, "");
+    const from =
+      socket.remotePort === undefined ? remote : formatHostPort(remote, socket.remotePort);
+    const caller: Caller = { via: "resp", from, maySystem };
+    this.#connections.set(
+      socket,
+      new RespConnection({
+        socket,
+        session: this.#createSession(remote, caller),
+        control,
+        caller,
+        log,
+        limits: this.#limits,
+        bufferedBytes: () => this.#bufferedBytes(),
+      }),
+    );
+    socket.on("close", () => {
+      this.#connections.delete(socket);
+      if (this.#connections.size <= this.#limits.maxConnections / 2) this.#isFull = false;
+    });
+  }
+
+  endAll(): void {
+    for (const connection of this.#connections.values()) connection.end();
+  }
+
+  #createSession(remote: string, caller: Caller): RespSession {
+    const { log } = this.#options;
+    const gate = this.#gate;
+    this.#lastId += 1;
+    return {
+      id: this.#lastId,
+      version: 2,
+      isTrusted: gate === undefined,
+      name: "",
+      isOver: false,
+      authenticate:
+        gate &&
+        (async (password) => {
+          const outcome = await gate.try(remote, password);
+          if (outcome === "wrong")
+            log.warn({ from: caller.from }, "RESP: a wrong password was given");
+          return outcome;
+        }),
+      programVersion: () => this.#programVersion(caller),
+    };
+  }
+
+  /** Asked for once: a client that greets must not wait for a command that takes its time. */
+  async #programVersion(caller: Caller): Promise<string> {
+    if (this.#version !== undefined) return this.#version;
+    const { control } = this.#options;
+    const result = await control.run({ kind: "system", verb: "version", args: [] }, caller);
+    const text = result.kind === "text" ? result.text : "";
+    this.#version = /\d+\.\d+\.\d+\S*/.exec(text)?.[0] ?? text;
+    return this.#version;
+  }
+
+  /** Whoever has not given the password yet takes no place from those who may have it; the oldest goes. */
+  #makeRoom(): boolean {
+    for (const [socket, connection] of this.#connections) {
+      if (connection.isTrusted) continue;
+      socket.destroy();
+      this.#connections.delete(socket);
+      return true;
+    }
+    return false;
+  }
+
+  #turnAway(socket: Socket): void {
+    const { maxConnections } = this.#limits;
+    const message = `there are ${maxConnections} connections already; close some, or try later`;
+    // What it has sent must be read, or the answer is lost with the connection.
+    socket.resume();
+    socket.setTimeout(TURNED_AWAY_MS, () => socket.destroy());
+    socket.end(encodeReply(refusal("ERR_REFUSED", message), 2));
+    // Said once, until there is room for many.
+    if (!this.#isFull) this.#options.log.warn({ maxConnections }, "RESP: no more connections");
+    this.#isFull = true;
+  }
+
+  #bufferedBytes(): number {
+    let sum = 0;
+    for (const socket of this.#connections.keys()) sum += socket.writableLength;
+    return sum;
+  }
+}
