@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import process from "node:process";
+import { PassThrough } from "node:stream";
 import { runConsole } from "../control/console/run-console.ts";
 import type { InstanceConfig } from "../daemon/config.ts";
 import type { Instance } from "../daemon/instance.ts";
 import { instancePath } from "../daemon/presence.ts";
-import type { CliContext } from "./command-spec.ts";
+import type { CliContext, CliInput } from "./command-spec.ts";
 import { connectConsole } from "./console/connect-console.ts";
 import { NO_PAINT, paintFor } from "./text/paint.ts";
 
@@ -35,9 +36,10 @@ export class UpConsole {
       pid: process.pid,
       signal: ending.signal,
     });
+    const input = new TerminalInput(stdin);
     this.#isOpen = true;
     const over = runConsole({
-      input: stdin,
+      input,
       output: stdout,
       errors: this.#context.stderr,
       isTerminal: true,
@@ -47,16 +49,37 @@ export class UpConsole {
       historyFile: join(control.stateFolder, HISTORY_NAME),
     }).finally(() => {
       ending.abort();
+      input.leave();
       this.#isOpen = false;
-      stdout.write("the instance goes on; Ctrl-C ends it\n");
+      stdout.write("(this console has ended)\n");
+      // It is gone already where it was removed by a command.
+      instance.controllers?.remove("stdio-controller", "stdio").catch(() => undefined);
     });
     over.catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       this.#context.stderr.write(`portolan: the console has ended: ${why}\n`);
     });
-    instance.controllers?.addConsole(async () => {
-      ending.abort();
-      stdin.pause();
-    });
+    instance.controllers?.addConsole(async () => input.leave());
+  }
+}
+
+/** What is typed on a terminal, up to when it is left to others. */
+class TerminalInput extends PassThrough {
+  readonly #terminal: CliInput;
+
+  constructor(terminal: CliInput) {
+    super();
+    this.#terminal = terminal;
+    terminal.pipe(this);
+  }
+
+  setRawMode(isRaw: boolean): void {
+    this.#terminal.setRawMode?.(isRaw);
+  }
+
+  leave(): void {
+    this.#terminal.unpipe(this);
+    this.#terminal.pause();
+    this.end();
   }
 }
