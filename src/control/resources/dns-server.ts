@@ -1,12 +1,59 @@
+import type { Listener } from "../../core/model/listener.ts";
 import type { DesiredResource } from "./desired-resource.ts";
-import { DNS_FIELDS } from "./listener-fields.ts";
+import { type Field, list, text } from "./fields.ts";
+import { IP_ADDRESS } from "./listener-address.ts";
+import {
+  ALLOW_OTHERS,
+  fallsBack,
+  IDLE_TIMEOUT,
+  loops,
+  NODE,
+  ofListener,
+  SECURITY_GROUP,
+  SERVICE_PORT,
+  upstream,
+} from "./listener-fields.ts";
 import { listenerObjects, listenerResource } from "./listeners.ts";
 import type { ObjectResource } from "./object-resource.ts";
+import { A_RESOLVER } from "./rules.ts";
+
+const FIELDS: readonly Field<Listener>[] = [
+  IP_ADDRESS,
+  upstream("rrsets"),
+  SERVICE_PORT,
+  ...loops("eventLoopGroup"),
+  IDLE_TIMEOUT,
+  SECURITY_GROUP,
+  ALLOW_OTHERS,
+  text(
+    {
+      name: "hosts",
+      field: "hosts",
+      placeholder: "FILE",
+      help: "File like /etc/hosts that answers before the upstream does",
+      standard: "none",
+    },
+    ofListener("hostsFile"),
+  ),
+  list(
+    {
+      name: "forward-to",
+      field: "forwardTo",
+      placeholder: "RESOLVER",
+      help: "Resolvers (IP or IP:PORT) for other names, where those are served",
+      standard: "those of the system",
+    },
+    ofListener("forwardTo"),
+    A_RESOLVER,
+  ),
+  fallsBack("not-falls-back"),
+  NODE,
+];
 
 export const DNS_SERVERS: ObjectResource<"Listener"> = listenerObjects({
   type: "dns-server",
   mode: "dns",
-  fields: DNS_FIELDS,
+  fields: FIELDS,
 });
 
 export const DNS_SERVER: DesiredResource = listenerResource(DNS_SERVERS, {

@@ -1,6 +1,4 @@
-import { canonicalIp, formatHostPort } from "../../core/model/address.ts";
-import type { Listener, ListenerMode, ProxyProtocol } from "../../core/model/listener.ts";
-import { invalid } from "../../core/model/problems.ts";
+import type { Listener, ProxyProtocol } from "../../core/model/listener.ts";
 import {
   bareReference,
   eitherFlag,
@@ -13,18 +11,15 @@ import {
   text,
   word,
 } from "./fields.ts";
-import { A_NETWORK, A_RESOLVER } from "./rules.ts";
+import { A_NETWORK } from "./rules.ts";
 
 /** The longest time that a timer can wait for. */
 const MAX_TIME_MS = 2_147_483_647;
 const MIN_BUFFER_BYTES = 512;
 const MAX_BUFFER_BYTES = 16_777_216;
 
-type Values = {
-  readonly [F in keyof Listener]: Listener[F];
-};
-
-function of<F extends keyof Values>(field: F): Lens<Listener, Values[F]> {
+/** A field of a listener as it is. */
+export function ofListener<F extends keyof Listener>(field: F): Lens<Listener, Listener[F]> {
   return {
     get: (listener) => listener[field],
     set: (listener, value) => ({ ...listener, [field]: value }),
@@ -43,45 +38,8 @@ function ofProxyProtocol<F extends keyof ProxyProtocol>(
   };
 }
 
-/** Of connections, which unix sockets have too. */
-const ADDRESS = addressField("IP:PORT, [IPV6]:PORT or unix:PATH", (path) => path.startsWith("/"));
-
-/** Of datagrams. */
-const IP_ADDRESS = addressField("IP:PORT or [IPV6]:PORT", () => false);
-
-/** @param isPath whether that is the path of a unix socket that it could have */
-function addressField(form: string, isPath: (path: string) => boolean): Field<Listener> {
-  return {
-    specs: [
-      {
-        kind: "address",
-        name: "address",
-        field: "address",
-        required: true,
-        help: `Where it listens: ${form}; to change it, remove and add`,
-      },
-    ],
-    isFixed: true,
-    show: ({ address, port }) => (port === 0 ? `unix:${address}` : formatHostPort(address, port)),
-    read: (listener, params, problems) => {
-      const given = params.address("address");
-      if (given?.kind === "unix" && isPath(given.path)) {
-        return { ...listener, address: given.path, port: 0 };
-      }
-      const address = given?.kind === "tcp" ? canonicalIp(given.host) : undefined;
-      if (given?.kind === "tcp" && address !== undefined) {
-        return { ...listener, address, port: given.port };
-      }
-      const shown = given?.kind === "unix" ? `unix:${given.path}` : given?.host;
-      const expected = `${form}, IP being one of this machine, 0.0.0.0 or ::`;
-      problems.push(invalid(["address"], shown, expected));
-      return listener;
-    },
-  };
-}
-
 /** @param field its name in JSON, which is not the same for all listeners */
-function upstream(field: string): Field<Listener> {
+export function upstream(field: string): Field<Listener> {
   return reference(
     {
       name: "upstream",
@@ -90,11 +48,11 @@ function upstream(field: string): Field<Listener> {
       required: true,
       help: "The upstream, or any other service, that it sends to",
     },
-    of("service"),
+    ofListener("service"),
   );
 }
 
-const SERVICE_PORT = text<Listener>(
+export const SERVICE_PORT: Field<Listener> = text(
   {
     name: "service-port",
     field: "servicePort",
@@ -102,11 +60,11 @@ const SERVICE_PORT = text<Listener>(
     help: "Name of the service's port, where the service has several",
     standard: "none",
   },
-  of("servicePort"),
+  ofListener("servicePort"),
 );
 
 /** Where it runs. */
-function loops(workField: string): readonly Field<Listener>[] {
+export function loops(workField: string): readonly Field<Listener>[] {
   return [
     bareReference(
       {
@@ -116,7 +74,7 @@ function loops(workField: string): readonly Field<Listener>[] {
         help: "Event loops that accept its connections",
         standard: "the default group",
       },
-      of("acceptLoops"),
+      ofListener("acceptLoops"),
     ),
     bareReference(
       {
@@ -126,12 +84,12 @@ function loops(workField: string): readonly Field<Listener>[] {
         help: "Event loops that serve its connections",
         standard: "the default group",
       },
-      of("workLoops"),
+      ofListener("workLoops"),
     ),
   ];
 }
 
-const IDLE_TIMEOUT = integer<Listener>(
+export const IDLE_TIMEOUT: Field<Listener> = integer(
   {
     name: "timeout",
     field: "timeout",
@@ -140,10 +98,10 @@ const IDLE_TIMEOUT = integer<Listener>(
     help: "Milliseconds after which a connection or session in which nothing moves is closed",
     standard: "900000",
   },
-  of("idleTimeoutMs"),
+  ofListener("idleTimeoutMs"),
 );
 
-const CONNECT_TIMEOUT = integer<Listener>(
+export const CONNECT_TIMEOUT: Field<Listener> = integer(
   {
     name: "connect-timeout",
     field: "connectTimeout",
@@ -152,10 +110,10 @@ const CONNECT_TIMEOUT = integer<Listener>(
     help: "Milliseconds after which a server that does not answer is given up",
     standard: "5000",
   },
-  of("connectTimeoutMs"),
+  ofListener("connectTimeoutMs"),
 );
 
-const BUFFERS: readonly Field<Listener>[] = [
+export const BUFFERS: readonly Field<Listener>[] = [
   integer(
     {
       name: "in-buffer-size",
@@ -165,7 +123,7 @@ const BUFFERS: readonly Field<Listener>[] = [
       help: "Bytes kept of a client until its server takes them",
       standard: "16384",
     },
-    of("inBufferBytes"),
+    ofListener("inBufferBytes"),
   ),
   integer(
     {
@@ -176,11 +134,11 @@ const BUFFERS: readonly Field<Listener>[] = [
       help: "Bytes kept of a server until its client takes them",
       standard: "16384",
     },
-    of("outBufferBytes"),
+    ofListener("outBufferBytes"),
   ),
 ];
 
-const SECURITY_GROUP = reference<Listener>(
+export const SECURITY_GROUP: Field<Listener> = reference(
   {
     name: "security-group",
     field: "securityGroup",
@@ -188,25 +146,10 @@ const SECURITY_GROUP = reference<Listener>(
     help: "Who may call it",
     standard: "everyone",
   },
-  of("securityGroup"),
+  ofListener("securityGroup"),
 );
 
-const TCP_MODES: readonly ListenerMode[] = ["tcp", "http", "h2"];
-
-const PROTOCOL = word<Listener, ListenerMode>(
-  {
-    name: "protocol",
-    field: "protocol",
-    values: TCP_MODES,
-    aliases: { "http/1.x": "http" },
-    help: "What is balanced: connections (tcp), or single requests (http, h2)",
-    standard: "tcp",
-  },
-  TCP_MODES,
-  of("mode"),
-);
-
-const TLS: readonly Field<Listener>[] = [
+export const TLS: readonly Field<Listener>[] = [
   references(
     {
       name: "cert-key",
@@ -251,7 +194,7 @@ const TLS: readonly Field<Listener>[] = [
 
 const PROXY_WORDS = ["none", "v1", "v2"] as const;
 
-const PROXY_PROTOCOL: readonly Field<Listener>[] = [
+export const PROXY_PROTOCOL: readonly Field<Listener>[] = [
   word(
     {
       name: "proxy-protocol",
@@ -276,7 +219,7 @@ const PROXY_PROTOCOL: readonly Field<Listener>[] = [
   ),
 ];
 
-const TRUSTED_HOPS = list<Listener>(
+export const TRUSTED_HOPS: Field<Listener> = list(
   {
     name: "trusted-hops",
     field: "trustedHops",
@@ -284,11 +227,11 @@ const TRUSTED_HOPS = list<Listener>(
     help: "Networks whose word is taken for who their client is (X-Forwarded-For)",
     standard: "none",
   },
-  of("trustedHops"),
+  ofListener("trustedHops"),
   A_NETWORK,
 );
 
-function fallsBack(standard: string): Field<Listener> {
+export function fallsBack(standard: string): Field<Listener> {
   return eitherFlag(
     {
       name: "falls-back",
@@ -301,11 +244,11 @@ function fallsBack(standard: string): Field<Listener> {
       field: "notFallsBack",
       help: "Where the group that suits a request has no healthy server, the request fails",
     },
-    of("fallsBack"),
+    ofListener("fallsBack"),
   );
 }
 
-const ALLOW_OTHERS = eitherFlag<Listener>(
+export const ALLOW_OTHERS: Field<Listener> = eitherFlag(
   {
     name: "allow-non-backend",
     field: "allowNonBackend",
@@ -317,10 +260,10 @@ const ALLOW_OTHERS = eitherFlag<Listener>(
     field: "denyNonBackend",
     help: "Serves nothing but what is in the upstream",
   },
-  of("allowOthers"),
+  ofListener("allowOthers"),
 );
 
-const NODE = text<Listener>(
+export const NODE: Field<Listener> = text(
   {
     name: "node",
     field: "node",
@@ -328,91 +271,5 @@ const NODE = text<Listener>(
     help: "The node that it is for",
     standard: "every node",
   },
-  of("node"),
+  ofListener("node"),
 );
-
-export const TCP_FIELDS: readonly Field<Listener>[] = [
-  ADDRESS,
-  upstream("backend"),
-  SERVICE_PORT,
-  PROTOCOL,
-  ...loops("workerLoopGroup"),
-  IDLE_TIMEOUT,
-  CONNECT_TIMEOUT,
-  ...BUFFERS,
-  ...TLS,
-  SECURITY_GROUP,
-  ...PROXY_PROTOCOL,
-  TRUSTED_HOPS,
-  fallsBack("falls-back"),
-  NODE,
-];
-
-export const UDP_FIELDS: readonly Field<Listener>[] = [
-  IP_ADDRESS,
-  upstream("backend"),
-  SERVICE_PORT,
-  ...loops("workerLoopGroup"),
-  IDLE_TIMEOUT,
-  SECURITY_GROUP,
-  fallsBack("falls-back"),
-  NODE,
-];
-
-export const SOCKS5_FIELDS: readonly Field<Listener>[] = [
-  ADDRESS,
-  upstream("backend"),
-  SERVICE_PORT,
-  ...loops("workerLoopGroup"),
-  IDLE_TIMEOUT,
-  CONNECT_TIMEOUT,
-  ...BUFFERS,
-  SECURITY_GROUP,
-  ...PROXY_PROTOCOL,
-  ALLOW_OTHERS,
-  text(
-    {
-      name: "users",
-      field: "users",
-      placeholder: "FILE",
-      help: "File of NAME:PASSWORD lines, one of which a client must give",
-      standard: "none: nobody is asked",
-    },
-    of("usersFile"),
-  ),
-  fallsBack("not-falls-back"),
-  NODE,
-];
-
-export const DNS_FIELDS: readonly Field<Listener>[] = [
-  IP_ADDRESS,
-  upstream("rrsets"),
-  SERVICE_PORT,
-  ...loops("eventLoopGroup"),
-  IDLE_TIMEOUT,
-  SECURITY_GROUP,
-  ALLOW_OTHERS,
-  text(
-    {
-      name: "hosts",
-      field: "hosts",
-      placeholder: "FILE",
-      help: "File like /etc/hosts that answers before the upstream does",
-      standard: "none",
-    },
-    of("hostsFile"),
-  ),
-  list(
-    {
-      name: "forward-to",
-      field: "forwardTo",
-      placeholder: "RESOLVER",
-      help: "Resolvers (IP or IP:PORT) for other names, where those are served",
-      standard: "those of the system",
-    },
-    of("forwardTo"),
-    A_RESOLVER,
-  ),
-  fallsBack("not-falls-back"),
-  NODE,
-];

@@ -1,12 +1,34 @@
+import type { Listener } from "../../core/model/listener.ts";
 import type { DesiredResource } from "./desired-resource.ts";
-import { UDP_FIELDS } from "./listener-fields.ts";
+import type { Field } from "./fields.ts";
+import { IP_ADDRESS } from "./listener-address.ts";
+import {
+  fallsBack,
+  IDLE_TIMEOUT,
+  loops,
+  NODE,
+  SECURITY_GROUP,
+  SERVICE_PORT,
+  upstream,
+} from "./listener-fields.ts";
 import { listenerObjects, listenerResource } from "./listeners.ts";
 import type { ObjectResource } from "./object-resource.ts";
+
+const FIELDS: readonly Field<Listener>[] = [
+  IP_ADDRESS,
+  upstream("backend"),
+  SERVICE_PORT,
+  ...loops("workerLoopGroup"),
+  IDLE_TIMEOUT,
+  SECURITY_GROUP,
+  fallsBack("falls-back"),
+  NODE,
+];
 
 export const UDP_LBS: ObjectResource<"Listener"> = listenerObjects({
   type: "udp-lb",
   mode: "udp",
-  fields: UDP_FIELDS,
+  fields: FIELDS,
 });
 
 export const UDP_LB: DesiredResource = listenerResource(UDP_LBS, {
