@@ -3,15 +3,18 @@
  * kube-proxy's layout and the tools by themselves, and what they cost the traffic. Needs root; all
  * happens in network namespaces that it makes.
  *
- *     npm run bench -- netfilter [--quick] [--json]
+ *     npm run bench -- netfilter [--quick] [--json] [--kube-proxy]
  *
- * quick: a tenth of the services, few rounds, to see that it works.
+ * quick: a tenth of the services, few rounds, to see that it works. kube-proxy: kube-proxy itself in the
+ * same run, built from its published Go module (needs Go and the module proxy; minutes at first).
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { NodeWatcher } from "../src/core/view/node-watcher.ts";
+import { ensureKubeProxy } from "./netfilter/ensure-kube-proxy.ts";
 import { type ChainsPer, kubeProxyLayout } from "./netfilter/kube-proxy-layout.ts";
+import { measureKubeProxy } from "./netfilter/measure-kube-proxy.ts";
 import { Namespace } from "./netfilter/namespaces.ts";
 import { measureTraffic, type TrafficResult, targetManifests } from "./netfilter/traffic.ts";
 import { nodeName } from "./support/cluster.ts";
@@ -22,6 +25,7 @@ import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts
 import { numbersFrom } from "./support/results.ts";
 
 const isQuick = process.argv.includes("--quick");
+const isWithKubeProxy = process.argv.includes("--kube-proxy");
 const SERVICES = isQuick ? 1000 : 10_000;
 const SMALL_SERVICES = 100;
 const MANY_SERVICES = isQuick ? 5000 : 50_000;
@@ -39,6 +43,8 @@ const SYNC_NUMBERS = [
   "changeMs",
   "changeOwnMs",
   "residentMegabytes",
+  "restartMs",
+  "restartToolMs",
 ] as const;
 
 type SyncResult = Readonly<Record<(typeof SYNC_NUMBERS)[number], number>>;
@@ -49,12 +55,16 @@ const IPTABLES_MODES = ["legacy", "nft"] as const;
 const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
 try {
   const state = { small: stateOf(SMALL_SERVICES), large: stateOf(SERVICES) };
-  const figures = [
+  const figures: Figure[] = [
     ...(await measureNftables(state)),
     ...(await measureIptables(state)),
-    ...(await measureTrafficOf(state.large, "nftables", {})),
-    ...(await measureTrafficOf(state.large, "iptables", iptablesFlags("nft"))),
+    ...(await measureTrafficOf(state.large, "nftables", "nftables", {})),
   ];
+  for (const mode of IPTABLES_MODES) {
+    const flags = iptablesFlags(mode);
+    figures.push(...(await measureTrafficOf(state.large, `iptables-${mode}`, "iptables", flags)));
+  }
+  if (isWithKubeProxy) figures.push(...(await measureKubeProxyOf(state.large)));
   console.log(process.argv.includes("--json") ? renderJson(figures) : renderTable(figures));
   if (!figures.every(isMet)) process.exitCode = 1;
 } finally {
@@ -96,6 +106,8 @@ async function measureNftables({ small, large }: States): Promise<readonly Figur
       1.5,
     ),
     most(`nftables: first sync of ${MANY_SERVICES} services`, many.firstMs, "ms", 10_000),
+    most("  a restart with the same state", many.restartMs, "ms"),
+    most("  of which nft lists the tables", many.restartToolMs, "ms"),
   ];
 }
 
@@ -113,6 +125,8 @@ async function measureIptables({ large }: States): Promise<readonly Figure[]> {
         "ms",
       ),
       most("  beyond 1.1 times the tool's own time", median(first), "ms", 1000),
+      most("  Portolan's own CPU", median(results.map((one) => one.firstCpuMs)), "ms"),
+      most("  Portolan's memory", median(results.map((one) => one.residentMegabytes)), "MB"),
       most(`${name}: one endpoint's change`, median(results.map((one) => one.changeMs)), "ms"),
       most("  beyond the tool's own time", median(results.map((one) => one.changeOwnMs)), "ms", 20),
     );
@@ -122,10 +136,11 @@ async function measureIptables({ large }: States): Promise<readonly Figure[]> {
 
 async function measureTrafficOf(
   file: string,
+  name: string,
   backend: string,
   flags: Readonly<Record<string, string>>,
 ): Promise<readonly Figure[]> {
-  progress(`${backend}: traffic through ${SERVICES} services`);
+  progress(`${name}: traffic through ${SERVICES} services`);
   const result: TrafficResult = await measureTraffic(
     folder,
     { rounds: ROUNDS, seconds: SECONDS },
@@ -134,16 +149,30 @@ async function measureTrafficOf(
     },
   );
   return [
-    least(
-      `${backend}: requests a second, to no proxy at all`,
-      median(result.keepAlive),
-      "times",
-      0.9,
-    ),
+    least(`${name}: requests a second, to no proxy at all`, median(result.keepAlive), "times", 0.9),
     least("  short connections", median(result.short), "times"),
     most("  until a connection stands", result.connectMicroseconds, "µs"),
     most("  the same without a proxy", result.plainMicroseconds, "µs"),
   ];
+}
+
+/** kube-proxy itself, where it can be built: how long its own first sync of the same state takes. */
+async function measureKubeProxyOf(file: string): Promise<readonly Figure[]> {
+  progress("kube-proxy: building it from its Go module");
+  const program = await ensureKubeProxy(progress);
+  const figures: Figure[] = [];
+  for (const mode of ["nftables", "iptables"] as const) {
+    progress(`kube-proxy in mode ${mode}: ${basename(file)}`);
+    const result = await within((namespace) =>
+      measureKubeProxy({ namespace, program, mode, file, node: NODE }),
+    );
+    figures.push(
+      most(`kube-proxy, ${mode}: first sync of ${SERVICES} services`, result.firstMs, "ms"),
+      most("  its CPU", result.cpuMs, "ms"),
+      most("  its memory", result.residentMegabytes, "MB"),
+    );
+  }
+  return figures;
 }
 
 /** Without the pause between changes that it makes by default: it would be measured too. */
@@ -160,6 +189,7 @@ async function layoutMs(file: string, chainsPer: ChainsPer): Promise<number> {
   return within((namespace) => namespace.timeMs("nft", "-f", path));
 }
 
+/** @param changes of one endpoint each; none: a restart is measured in their place */
 async function syncOnce(
   backend: string,
   file: string,

@@ -1,10 +1,12 @@
 /**
  * `sync BACKEND FILE NODE CHANGES [FLAGS]`, in a network namespace of its own: prints what it takes to
- * bring a node's whole state to the kernel, and then one endpoint's change at a time. What it
- * programmed stays. FLAGS: options of the backend as a JSON object.
+ * bring a node's whole state to the kernel, and then one endpoint's change at a time; where CHANGES is
+ * 0, a restart with the same state. What it programmed stays. FLAGS: options of the backend as a JSON
+ * object.
  */
 import { PassThrough } from "node:stream";
 import * as z from "zod";
+import type { Backend } from "../../../src/backends/backend.ts";
 import { loadBackend } from "../../../src/backends/registry.ts";
 import type { Log } from "../../../src/core/log.ts";
 import type { Endpoint } from "../../../src/core/model/endpoint.ts";
@@ -60,11 +62,9 @@ const store = createStoreFrom(file);
 const watcher = new NodeWatcher(store, node, definition.sets);
 const ops = watcher.poll() ?? [];
 const cpuBefore = process.cpuUsage();
-const backend = await definition.create(values, {
-  nodeName: node,
-  log: LOG,
-  stdout: new PassThrough(),
-});
+const context = { nodeName: node, log: LOG, stdout: new PassThrough() };
+const open = (): Promise<Backend> => definition.create(values, context);
+const backend = await open();
 await backend.sink.setup();
 const first = await timed(() => send(backend.sink, ops));
 const { user, system } = process.cpuUsage(cpuBefore);
@@ -77,6 +77,7 @@ for (let round = 0; round < Number(changes); round += 1) {
 }
 const residentNow = residentMegabytes();
 await backend.close();
+const restart = Number(changes) > 0 ? { ms: 0, toolMs: 0 } : await timed(startAgain);
 console.log(
   JSON.stringify({
     firstMs: first.ms,
@@ -85,9 +86,18 @@ console.log(
     changeMs: singles.length === 0 ? 0 : median(singles.map(({ ms }) => ms)),
     changeOwnMs: singles.length === 0 ? 0 : median(singles.map(({ ms, toolMs }) => ms - toolMs)),
     residentMegabytes: residentNow,
+    restartMs: restart.ms,
+    restartToolMs: restart.toolMs,
   }),
 );
 process.exit(0);
+
+async function startAgain(): Promise<void> {
+  const next = await open();
+  await next.sink.setup();
+  await send(next.sink, ops);
+  await next.close();
+}
 
 async function timed(work: () => Promise<void>): Promise<Timed> {
   const [start, toolStart] = [performance.now(), tools.ms];

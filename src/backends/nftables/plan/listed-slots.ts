@@ -24,21 +24,27 @@ function listSlots(
   endpoints: string,
   choices: string,
 ): ReadonlyMap<string, readonly Target[]> {
-  const targets = new Map(pairsOf(listing, endpoints));
-  const chosen = [...pairsOf(listing, choices)].flatMap(([key, id]) => {
-    const target = targets.get(`${serviceIn(key)}${DOT}${id}`);
-    return target === undefined ? [] : [[key, target] as const];
-  });
-  const sticky = new Set(chosen.map(([key]) => serviceIn(key)));
-  const plain = [...targets].filter(([key]) => !sticky.has(serviceIn(key)));
   const slots = new Map<string, Target[]>();
-  for (const [key, target] of [...plain, ...chosen]) {
-    const service = serviceIn(key);
+  const put = (service: string, key: string, target: Target): void => {
     const slot = parseClassId(key.slice(service.length + DOT.length));
-    if (slot === undefined) continue;
+    if (slot === undefined) return;
     const own = slots.get(service) ?? [];
     own[slot - FIRST_SLOT] = target;
     slots.set(service, own);
+  };
+  const sticky = new Set<string>();
+  for (const [key] of pairsOf(listing, choices)) sticky.add(serviceIn(key));
+  /** With affinity, targets stand under their numbers. */
+  const numbered = new Map<string, Target>();
+  for (const [key, target] of pairsOf(listing, endpoints)) {
+    const service = serviceIn(key);
+    if (sticky.has(service)) numbered.set(key, target);
+    else put(service, key, target);
+  }
+  for (const [key, id] of pairsOf(listing, choices)) {
+    const service = serviceIn(key);
+    const target = numbered.get(`${service}${DOT}${id}`);
+    if (target !== undefined) put(service, key, target);
   }
   return slots;
 }

@@ -65,21 +65,22 @@ function mendElements(
   { containers }: NftListing,
   obstacles: string[],
 ): ElementChanges {
-  const missing = new Map<string, Map<string, NftElement>>();
-  for (const { name } of wanted.containers) missing.set(name, new Map());
+  // Of hundreds of thousands most are right: only those that are not are kept.
+  const unmatched = new Map<string, Set<string>>();
+  for (const { name } of wanted.containers) {
+    const listed = containers.get(name);
+    if (listed === undefined) obstacles.push(`${name} is missing`);
+    else if (name !== FILLED_BY_KERNEL) unmatched.set(name, new Set(listed.elements));
+  }
+  const added: NftElement[] = [];
   for (const element of wanted.elements()) {
-    missing.get(element.container)?.set(elementText(element), element);
+    if (unmatched.get(element.container)?.delete(elementText(element)) === false) {
+      added.push(element);
+    }
   }
   const removed: NftElement[] = [];
-  const added: NftElement[] = [];
-  for (const [container, elements] of missing) {
-    const listed = containers.get(container);
-    if (listed === undefined) obstacles.push(`${container} is missing`);
-    if (listed === undefined || container === FILLED_BY_KERNEL) continue;
-    for (const text of listed.elements) {
-      if (!elements.delete(text)) removed.push({ container, key: keyIn(text) });
-    }
-    for (const element of elements.values()) added.push(element);
+  for (const [container, texts] of unmatched) {
+    for (const text of texts) removed.push({ container, key: keyIn(text) });
   }
   return { removed, added };
 }

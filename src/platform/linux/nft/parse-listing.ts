@@ -37,8 +37,8 @@ export function parseListing(text: string): NftListing {
 
 function* blocksOf(text: string): Generator<Block> {
   let block: { kind: string; name: string; lines: string[] } | undefined;
-  for (const line of text.split("\n")) {
-    const [, kind, name] = BLOCK.exec(line) ?? [];
+  for (const line of linesOf(text)) {
+    const [, kind, name] = line.endsWith(" {") ? (BLOCK.exec(line) ?? []) : [];
     if (kind !== undefined && name !== undefined) {
       block = { kind, name, lines: [] };
     } else if (line !== END_OF_BLOCK) {
@@ -48,6 +48,16 @@ function* blocksOf(text: string): Generator<Block> {
       block = undefined;
     }
   }
+}
+
+/** One by one: a table may have hundreds of thousands of them. */
+function* linesOf(text: string): Generator<string> {
+  let from = 0;
+  for (let to = text.indexOf("\n"); to >= 0; to = text.indexOf("\n", from)) {
+    yield text.slice(from, to);
+    from = to + 1;
+  }
+  if (from < text.length) yield text.slice(from);
 }
 
 function isNoComment(line: string): boolean {
