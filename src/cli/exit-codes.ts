@@ -4,7 +4,7 @@ export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
 const EXIT_BAD_INPUT = 3;
-export const EXIT_NOT_POSSIBLE = 4;
+const EXIT_NOT_POSSIBLE = 4;
 export const EXIT_INTERRUPTED = 130;
 
 /** What each exit code says, for help and docs. */
