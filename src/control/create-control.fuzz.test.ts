@@ -11,7 +11,7 @@ import { danglingOf, NO_GROUP } from "./resources/references.ts";
 import { type StateView, viewOf } from "./resources/state-view.ts";
 import { CONSOLE, TypedControl } from "./typed.fixture.ts";
 
-const RUNS = { numRuns: 60 } as const;
+const RUNS = { numRuns: 40 } as const;
 const COMMANDS = { minLength: 20, maxLength: 60 } as const;
 
 /** Carries it out; a command that is refused must have changed nothing. Tells whether it was carried out. */

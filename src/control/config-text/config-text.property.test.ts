@@ -40,6 +40,6 @@ test("loading what was saved of a random system gives the same system, and the s
         expect(text).not.toContain("System: set");
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
