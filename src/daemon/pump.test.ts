@@ -267,3 +267,30 @@ test("ends while it waits for the sink, and waits for a sync that is under way",
   await stopping;
   expect(busy.applied()).toBe(1);
 });
+
+test("somebody who can not wait ends a pause; the revision is told with what came of it", async () => {
+  const told: string[] = [];
+  let hurry: () => void = () => undefined;
+  let failures = 1;
+  const bench = startPump(
+    (op) => {
+      if (op.op === "sync" && failures-- > 0) throw new Error("not now");
+    },
+    {
+      sleep: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        }),
+      hurried: () =>
+        new Promise((resolve) => {
+          hurry = resolve;
+          queueMicrotask(() => hurry());
+        }),
+      onFailed: (_, revision) => void told.push(`failed ${revision}`),
+    },
+  );
+  await bench.untilApplied(1);
+  await bench.stop();
+  expect(bench.seen).toEqual(["setup", "reset", "sync", "sync"]);
+  expect(told).toEqual(["failed 0"]);
+});

@@ -334,3 +334,18 @@ test("after any history a watcher has what a new one is sent, by the fewest oper
     { numRuns: 500 },
   );
 });
+
+test("tells the revision that a change brings, and those that bring nothing for the node", async () => {
+  const store = storeWith(web);
+  const watcher = new NodeWatcher(store, "n", ["listeners"]);
+  await watcher.next();
+  expect(watcher.revision).toBe(1);
+  const quiet: number[] = [];
+  const next = watcher.next(undefined, (revision) => quiet.push(revision));
+  set(store, sampleListener({ name: "elsewhere", node: "other" }));
+  await Promise.resolve();
+  set(store, sampleListener({ name: "here", node: "n", port: 81 }));
+  expect(words(await next)).toEqual(["set listeners default/here", "sync"]);
+  expect(watcher.revision).toBe(3);
+  expect(quiet).toEqual([1, 2]);
+});
