@@ -342,9 +342,9 @@ test("tells the revision that a change brings, and those that bring nothing for 
   expect(watcher.revision).toBe(1);
   const quiet: number[] = [];
   const next = watcher.next(undefined, (revision) => quiet.push(revision));
-  set(store, sampleListener({ name: "elsewhere", node: "other" }));
+  set(store, sampleListener({ name: "elsewhere", service: "default/web", node: "other" }));
   await Promise.resolve();
-  set(store, sampleListener({ name: "here", node: "n", port: 81 }));
+  set(store, sampleListener({ name: "here", service: "default/web", node: "n", port: 81 }));
   expect(words(await next)).toEqual(["set listeners default/here", "sync"]);
   expect(watcher.revision).toBe(3);
   expect(quiet).toEqual([1, 2]);
