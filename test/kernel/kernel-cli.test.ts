@@ -1,0 +1,94 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
+import { type CliProcess, type CliResult, runCli, startCli } from "../support/cli.ts";
+import { requires } from "../support/requires.ts";
+
+const STATE = {
+  version: 1,
+  objects: [
+    { kind: "Node", name: "node-a", addresses: ["192.0.2.1"] },
+    {
+      kind: "Service",
+      name: "web",
+      clusterIPs: ["10.96.0.10"],
+      ports: [{ name: "http", port: 80, targetPort: 8080 }],
+    },
+    { kind: "Endpoint", name: "web-1", group: "web", addresses: ["10.244.1.1"] },
+  ],
+};
+
+/** A network namespace in which the built program runs on a small state. */
+class Machine {
+  readonly #namespace = NetworkNamespace.create();
+  readonly #state: readonly string[];
+
+  constructor() {
+    const folder = mkdtempSync(join(tmpdir(), "portolan-kernel-"));
+    const file = join(folder, "state.json");
+    writeFileSync(file, JSON.stringify(STATE));
+    this.#state = ["--from", `file:${file}`, "--node", "node-a"];
+    onTestFinished(() => {
+      this.#namespace.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+  }
+
+  cli(...args: readonly string[]): Promise<CliResult> {
+    return this.#namespace.run(() => runCli(args));
+  }
+
+  run(...flags: readonly string[]): Promise<CliResult> {
+    return this.cli("run", ...this.#state, ...flags);
+  }
+
+  start(...flags: readonly string[]): CliProcess {
+    return this.#namespace.run(() => startCli(["run", ...this.#state, ...flags]));
+  }
+
+  explain(): Promise<CliResult> {
+    const packet = ["--src", "198.51.100.9", "--dst", "10.96.0.10:80", "--in", "outside"];
+    return this.cli("explain", ...this.#state, ...packet, "--backend", "nftables", "--live");
+  }
+
+  nft(...args: readonly string[]): void {
+    this.#namespace.run(() => execFileSync("nft", args, { stdio: "pipe" }));
+  }
+}
+
+describe("portolan in the kernel", requires("linux", "root", "nft", "iptables"), () => {
+  test("explain --live ends with 1 where the kernel differs from the reference, and with 0 where it agrees", {
+    timeout: 60_000,
+  }, async () => {
+    const machine = new Machine();
+    expect(await machine.run("--to", "nftables", "--once")).toMatchObject({ code: 0 });
+    const right = await machine.explain();
+    expect(right.stdout).toContain("It does as the reference says");
+    expect(right.code).toBe(0);
+    machine.nft("flush chain ip portolan dispatch");
+    const altered = await machine.explain();
+    expect(altered.stdout).toContain("It DIFFERS from the reference");
+    expect(altered.code).toBe(1);
+  });
+
+  test("a second data plane is refused with the name and pid of the first; clean-up of it is not", {
+    timeout: 60_000,
+  }, async () => {
+    const machine = new Machine();
+    const first = machine.start("--to", "nftables");
+    await first.waitFor(/in the kernel now: 1 services with 1 endpoints/, "stderr");
+    const second = await machine.run("--to", "iptables", "--once");
+    expect(second.stderr).toContain(
+      `the backend "nftables" is run in this network namespace already, by pid ${first.pid}`,
+    );
+    expect(second.stderr).toContain("portolan cleanup --to nftables");
+    expect(second.code).toBe(4);
+    expect(await machine.cli("cleanup", "--to", "iptables")).toMatchObject({ code: 0 });
+    expect(await machine.cli("cleanup", "--to", "nftables")).toMatchObject({ code: 4 });
+    expect(await first.stop()).toMatchObject({ code: 0 });
+    expect(await machine.run("--to", "iptables", "--once")).toMatchObject({ code: 0 });
+  });
+});
