@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Command, ResourceCommand } from "../command.ts";
 import { CERT_FILE, KEY_FILE } from "../control-world.fixture.ts";
@@ -11,15 +8,12 @@ import { RESOURCES } from "../resources/table.ts";
 import { TypedControl } from "../typed.fixture.ts";
 import { type Asked, startMemoryController } from "./http-controller.fixture.ts";
 
-const run = promisify(execFile);
 const COMMANDS = hundredCommands({
   firstPort: 18_000,
   certFile: CERT_FILE,
   keyFile: KEY_FILE,
   folder: "/saved",
 });
-/** A process for each command takes its time. */
-const BY_CURL = { ...requires("curl"), timeout: 60_000 };
 const PATH_WORDS = new Map([
   ["connection", "conn"],
   ["accepted-conn-count", "accepted-conn"],
@@ -35,20 +29,7 @@ async function typed(control: TypedControl, line: string): Promise<unknown> {
   }
 }
 
-test("a hundred commands come to the same by curl", BY_CURL, async () => {
-  const reference = new TypedControl();
-  const { http } = await startMemoryController({ maySystem: true });
-  for (const { line, refused } of COMMANDS) {
-    const expected = await typed(reference, line);
-    const body = JSON.stringify({ command: line });
-    const { stdout } = await run("curl", ["-sS", "--json", body, `${http.url}/api/v1/command`]);
-    const answer: unknown = JSON.parse(stdout);
-    if (refused === undefined) expect(answer, line).toEqual(expected);
-    else expect(answer, line).toMatchObject({ code: expected });
-  }
-});
-
-test("and by the paths that they stand for", async () => {
+test("a hundred commands come to the same by the paths that they stand for", async () => {
   const reference = new TypedControl();
   const { http } = await startMemoryController({ maySystem: true });
   let translated = 0;

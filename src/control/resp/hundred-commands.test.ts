@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import { redisCli } from "../../../test/support/redis-cli.ts";
-import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
 import { encodeReply, type RespVersion } from "../../wire/resp/encode-reply.ts";
 import type { Caller } from "../command.ts";
@@ -62,39 +60,6 @@ test("a hundred commands as arrays, in version 3", async () => {
   );
   expect(afterHello).toBe(`${expected}+OK\r\n`);
 });
-
-test("a hundred commands by redis-cli, each in a call of its own", {
-  ...requires("redis-cli"),
-  timeout: 120_000,
-}, async () => {
-  const control = newControl();
-  const { port } = await start();
-  for (const { line, refused } of COMMANDS) {
-    const stdout = await redisCli(port, wordsOf(line));
-    if (refused !== undefined) {
-      expect(stdout).toMatch(new RegExp(`^ERR ${refused} `));
-      continue;
-    }
-    const reply = renderReply(await control.run(control.parse(line), CALLER), 2);
-    expect({ line, stdout }).toEqual({ line, stdout: `${printed(reply)}\n` });
-  }
-});
-
-/** As `redis-cli` prints it where its output is no terminal. */
-function printed(reply: ReturnType<typeof renderReply>): string {
-  switch (reply.kind) {
-    case "simple":
-    case "bulk":
-    case "verbatim":
-      return reply.text;
-    case "number":
-      return String(reply.value);
-    case "array":
-      return reply.items.map(printed).join("\n");
-    default:
-      throw new Error(`no command comes to ${reply.kind} in version 2`);
-  }
-}
 
 function wordsOf(line: string): readonly string[] {
   try {
