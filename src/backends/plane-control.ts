@@ -57,7 +57,7 @@ export interface PlaneControl {
    * @throws CoreError ERR_IN_USE for listening sockets, which go with their listener
    */
   closeChannel(id: string): Promise<boolean>;
-  /** By the key of the Listener. */
+  /** By the key of the Listener. Each is read when it is asked for, as with servers. */
   listenerTotals(): ReadonlyMap<string, TrafficTotals>;
   /** By the key of the Endpoint; those that nothing leads to are not there. */
   servers(): ReadonlyMap<string, ServerState>;

@@ -155,6 +155,24 @@ test("lists what describes itself, and has one closed by its id only", () => {
   expect(loop.dismiss({ slot, generation })).toBe(false);
 });
 
+test("lists in parts what it has, each once", () => {
+  const { loop } = makeLoop();
+  const local = ipAddress("10.0.0.1", 80);
+  const describe = () => ({ kind: "connection", local, bytesIn: 0, bytesOut: 0 }) as const;
+  const ids = Array.from({ length: 7 }, () =>
+    loop.add(new FakeStream({}), { ...noHandler, describe }),
+  );
+  const [, second] = ids;
+  if (second !== undefined) loop.remove(second);
+  const pages: number[][] = [];
+  for (let next: number | undefined = 0; next !== undefined; ) {
+    const page = loop.channelPage(next, 3);
+    pages.push(page.entries.map(({ id }) => id.slot));
+    next = page.next;
+  }
+  expect(pages).toEqual([[0, 2], [3, 4, 5], [6]]);
+});
+
 test("an FD that can not be watched is refused with the errno", () => {
   const { loop } = makeLoop();
   const fd = new FakeStream({ attach: -ERRNO.ENOSPC });

@@ -10,10 +10,8 @@ export interface ListenerStats extends TrafficCounts {
   readonly address: SocketAddress;
 }
 
-export interface ServerStats extends TrafficCounts {
-  readonly key: string;
-  readonly host: string;
-  readonly port: number;
+/** What was counted of a server, and how it is. */
+export interface ServerCounts extends TrafficCounts {
   /** Up where one of its addresses is. */
   readonly health: Health;
   /** Why it is not up; empty while it is. */
@@ -21,6 +19,12 @@ export interface ServerStats extends TrafficCounts {
   readonly checks: CheckCounts;
   /** How long it took to connect, or with HTTP until the answer began. */
   readonly latency: LatencyHistogram;
+}
+
+export interface ServerStats extends ServerCounts {
+  readonly key: string;
+  readonly host: string;
+  readonly port: number;
 }
 
 export interface GroupStats extends TrafficCounts {

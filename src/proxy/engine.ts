@@ -13,7 +13,8 @@ import { ProxyEngine } from "./engine/proxy-engine.ts";
 import type { EngineChannels } from "./engine-channels.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import type { EngineNames } from "./engine-names.ts";
-import type { EngineStats } from "./engine-stats.ts";
+import type { EngineStats, ServerCounts } from "./engine-stats.ts";
+import type { TrafficCounts } from "./stats/counter-row.ts";
 
 export interface EngineOptions {
   readonly loops: number;
@@ -44,8 +45,11 @@ export interface Engine {
   readonly channels: EngineChannels;
   /** The names that it knows the addresses of. */
   readonly names: EngineNames;
-  /** How a server is now; undefined where it is not in its configuration. */
-  healthOf(group: string, server: string): MemberHealth | undefined;
+  /** The part of `stats` about one listener, or one server of a group; undefined where it is not there. */
+  listenerCounts(listener: string): TrafficCounts | undefined;
+  serverCounts(group: string, server: string): ServerCounts | undefined;
+  /** How a server is now, as far as it is known. */
+  healthOf(group: string, server: string): MemberHealth;
   /** Calls `listener` whenever a server has gone up or down, until the result is called. */
   onHealth(listener: OnHealth): () => void;
   /** Listening sockets for another process to take over, by id; empty where the provider can not. */

@@ -200,13 +200,20 @@ describe.each(PROVIDERS)("names of groups with $provider", requires("linux", "di
 describe.each(PROVIDERS)("forwarding with $provider", requires("linux", "dig"), (options) => {
   test("others are asked for once, kept for a time, and told with the client's letters", async () => {
     const resolver = await startResolver(() => ({ answers: [address("other.example")] }));
-    const { port } = await startDns({ ...options, loops: 1 }, forwarding(resolver));
+    const { proxy, port } = await startDns({ ...options, loops: 1 }, forwarding(resolver));
     const answer = await dig(port, "Other.Example");
     expect(answer).toMatch(/flags: qr rd ra;/);
     expect(answer).toContain(";Other.Example.");
     expect(await short(port, "other.EXAMPLE", "+norecurse")).toEqual(["198.51.100.7"]);
     expect(resolver.asked).toHaveLength(1);
     expect(resolver.asked[0]?.questions?.[0]?.name).toBe("Other.Example");
+    const { names } = proxy.engine;
+    const [known] = await names.list();
+    expect(known).toMatchObject({ name: "other.example", addresses: ["198.51.100.7"] });
+    expect(await names.forget(known?.listener ?? "", "other.example")).toBe(true);
+    expect(await names.list()).toEqual([]);
+    await dig(port, "Other.Example");
+    expect(resolver.asked).toHaveLength(2);
     expect(await dig(port, "another.example", "+norecurse")).toContain("status: REFUSED");
   });
 

@@ -1,17 +1,11 @@
 import type { MemberHealth } from "../../proxy/engine/health-board.ts";
-import type { EngineConfig } from "../../proxy/engine-config.ts";
 import type { OnServerHealth } from "../plane-control.ts";
 import { endpointOf } from "./endpoint-of.ts";
-
-/** A place where an endpoint is a server. */
-interface Place {
-  readonly group: string;
-  readonly server: string;
-}
+import type { EndpointPlaces, Places } from "./endpoint-places.ts";
 
 export interface EndpointHealthOptions {
-  readonly config: () => EngineConfig;
-  readonly healthOf: (group: string, server: string) => MemberHealth | undefined;
+  readonly places: EndpointPlaces;
+  readonly healthOf: (group: string, server: string) => MemberHealth;
 }
 
 /** How an endpoint is that several groups may check: up where it is up in one of them. */
@@ -28,8 +22,7 @@ export class EndpointHealth {
   readonly #listeners = new Set<OnServerHealth>();
   /** As it was told last. */
   readonly #told = new Map<string, MemberHealth["health"]>();
-  #places: ReadonlyMap<string, readonly Place[]> = new Map();
-  #config: EngineConfig | undefined;
+  #seen: Places | undefined;
 
   constructor(options: EndpointHealthOptions) {
     this.#options = options;
@@ -43,10 +36,12 @@ export class EndpointHealth {
 
   /** A server of the engine has gone up or down, in one of its groups. */
   changed(server: string): void {
-    this.#follow();
+    const { places, healthOf } = this.#options;
+    const { all } = places;
+    if (all !== this.#seen) this.#forgetGone(all);
     const endpoint = endpointOf(server);
-    const healths = (this.#places.get(endpoint) ?? []).flatMap(
-      (place) => this.#options.healthOf(place.group, place.server) ?? [],
+    const healths = (all.get(endpoint) ?? []).map((place) =>
+      healthOf(place.group, place.server.key),
     );
     const { health, reason } = joinHealth(healths);
     if (health === "starting" || this.#told.get(endpoint) === health) return;
@@ -54,27 +49,11 @@ export class EndpointHealth {
     for (const tell of [...this.#listeners]) tell(endpoint, { health, reason });
   }
 
-  /** Where the endpoints are, by the configuration of now; those that are gone are told anew. */
-  #follow(): void {
-    const config = this.#options.config();
-    if (config === this.#config) return;
-    this.#config = config;
-    this.#places = placesOf(config);
+  /** Those that are gone are told anew when they come back. */
+  #forgetGone(all: Places): void {
+    this.#seen = all;
     for (const endpoint of [...this.#told.keys()]) {
-      if (!this.#places.has(endpoint)) this.#told.delete(endpoint);
+      if (!all.has(endpoint)) this.#told.delete(endpoint);
     }
   }
-}
-
-function placesOf({ groups }: EngineConfig): ReadonlyMap<string, readonly Place[]> {
-  const places = new Map<string, Place[]>();
-  for (const { key: group, servers } of groups) {
-    for (const { key: server } of servers) {
-      const endpoint = endpointOf(server);
-      const known = places.get(endpoint) ?? [];
-      known.push({ group, server });
-      places.set(endpoint, known);
-    }
-  }
-  return places;
 }

@@ -13,7 +13,9 @@ import {
 } from "../plane-control.ts";
 import { EndpointHealth } from "./endpoint-health.ts";
 import { endpointOf } from "./endpoint-of.ts";
-import { serverStates } from "./server-states.ts";
+import { EndpointPlaces } from "./endpoint-places.ts";
+import { LazyMap } from "./lazy-map.ts";
+import { serverState } from "./server-states.ts";
 
 export interface EngineControlOptions {
   readonly engine: Engine;
@@ -25,13 +27,17 @@ export interface EngineControlOptions {
 /** An engine as commands see it. */
 export class EngineControl implements PlaneControl {
   readonly #engine: Engine;
+  readonly #config: () => EngineConfig;
+  readonly #places: EndpointPlaces;
   readonly #health: EndpointHealth;
   readonly #log: Log;
 
   constructor({ engine, config, log }: EngineControlOptions) {
     this.#engine = engine;
     const healthOf = engine.healthOf.bind(engine);
-    this.#health = new EndpointHealth({ config, healthOf });
+    this.#config = config;
+    this.#places = new EndpointPlaces(config);
+    this.#health = new EndpointHealth({ places: this.#places, healthOf });
     engine.onHealth(({ server }) => this.#health.changed(server));
     this.#log = log;
   }
@@ -66,12 +72,17 @@ export class EngineControl implements PlaneControl {
   }
 
   listenerTotals(): ReadonlyMap<string, TrafficTotals> {
-    const { listeners } = this.#engine.stats();
-    return new Map(listeners.map(({ key, address, ...totals }) => [key, totals]));
+    const keys = (): readonly string[] => this.#config().listeners.map(({ key }) => key);
+    return new LazyMap(keys, (key) => this.#engine.listenerCounts(key));
   }
 
   servers(): ReadonlyMap<string, ServerState> {
-    return serverStates(this.#engine.stats().groups);
+    const { all } = this.#places;
+    const countsOf = this.#engine.serverCounts.bind(this.#engine);
+    return new LazyMap(
+      () => all.keys(),
+      (endpoint) => serverState(endpoint, all.get(endpoint) ?? [], countsOf),
+    );
   }
 
   async dnsCache(): Promise<readonly DnsCacheEntry[]> {

@@ -1,31 +1,31 @@
 import { formatHostPort } from "../../core/model/address.ts";
 import { formatSocketAddress, unixAddress } from "../../platform/socket-address.ts";
 import type { MemberHealth } from "../../proxy/engine/health-board.ts";
-import type { GroupStats, ServerStats } from "../../proxy/engine-stats.ts";
+import type { ServerConfig } from "../../proxy/engine-config.ts";
+import type { ServerCounts } from "../../proxy/engine-stats.ts";
 import type { ServerState } from "../plane-control.ts";
 import { joinHealth } from "./endpoint-health.ts";
-import { endpointOf } from "./endpoint-of.ts";
+import type { EndpointPlace } from "./endpoint-places.ts";
 
-/** What was counted of endpoints, each summed up over all groups that it is in; by their keys. */
-export function serverStates(groups: readonly GroupStats[]): ReadonlyMap<string, ServerState> {
-  const parts = new Map<string, ServerStats[]>();
-  for (const server of groups.flatMap(({ servers }) => servers)) {
-    const endpoint = endpointOf(server.key);
-    const known = parts.get(endpoint) ?? [];
-    known.push(server);
-    parts.set(endpoint, known);
-  }
-  return new Map([...parts].map(([endpoint, servers]) => [endpoint, stateOf(endpoint, servers)]));
-}
-
-function stateOf(endpoint: string, servers: readonly ServerStats[]): ServerState {
-  const sum = (count: (server: ServerStats) => number): number =>
-    servers.reduce((total, server) => total + count(server), 0);
-  const { health, reason } = joinHealth(servers);
+/**
+ * What was counted of an endpoint, summed up over all groups that it is in; undefined where it is in none.
+ * @param countsOf undefined where the engine does not have it (yet)
+ */
+export function serverState(
+  endpoint: string,
+  places: readonly EndpointPlace[],
+  countsOf: (group: string, server: string) => ServerCounts | undefined,
+): ServerState | undefined {
+  const counts = places.flatMap(({ group, server }) => countsOf(group, server.key) ?? []);
+  const [first] = places;
+  if (first === undefined) return undefined;
+  const sum = (count: (server: ServerCounts) => number): number =>
+    counts.reduce((total, server) => total + count(server), 0);
+  const { health, reason } = joinHealth(counts);
   const calls = sum(({ latency }) => latency.counts.reduce((total, count) => total + count, 0));
   return {
     server: endpoint,
-    address: addressOf(servers[0]),
+    address: addressOf(first.server),
     health: HEALTH[health],
     reason,
     meanLatencyMs: calls === 0 ? undefined : sum(({ latency }) => latency.sumMs) / calls,
@@ -43,8 +43,6 @@ const HEALTH: Readonly<Record<MemberHealth["health"], ServerState["health"]>> = 
   starting: "unknown",
 };
 
-function addressOf(server: ServerStats | undefined): string {
-  if (server === undefined) return "";
-  const { host, port } = server;
+function addressOf({ host, port }: ServerConfig): string {
   return host.startsWith("/") ? formatSocketAddress(unixAddress(host)) : formatHostPort(host, port);
 }

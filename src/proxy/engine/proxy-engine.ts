@@ -3,9 +3,10 @@ import type { Log } from "../../core/log.ts";
 import type { EngineChannels } from "../engine-channels.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig, type ListenerConfig } from "../engine-config.ts";
 import type { EngineNames } from "../engine-names.ts";
-import type { EngineStats } from "../engine-stats.ts";
+import type { EngineStats, ServerCounts } from "../engine-stats.ts";
 import type { Change, EngineReport } from "../loop/engine-messages.ts";
 import { CounterBlocks } from "../stats/counter-blocks.ts";
+import type { TrafficCounts } from "../stats/counter-row.ts";
 import { buildState, ownersOf, problemOf } from "./build-state.ts";
 import { CheckingLoop } from "./checking-loop.ts";
 import {
@@ -24,7 +25,7 @@ import { type FailedChange, LoopChanges } from "./loop-changes.ts";
 import { type EngineLoops, LoopControl } from "./loop-control.ts";
 import { LoopRoutes } from "./loop-routes.ts";
 import { NameBook } from "./name-book.ts";
-import { readStats } from "./read-stats.ts";
+import { readServerCounts, readStats } from "./read-stats.ts";
 import { RowBook } from "./row-book.ts";
 
 export interface ProxyEngineOptions {
@@ -127,10 +128,21 @@ export class ProxyEngine implements FleetEvents {
     };
   }
 
-  healthOf(group: string, server: string): MemberHealth | undefined {
-    const known = this.#state.groups.get(group);
-    if (known === undefined || !known.servers.has(server)) return undefined;
-    return known.healthCheck.protocol === "none" ? UNCHECKED : this.#board.of(group, server);
+  listenerCounts(listener: string): TrafficCounts | undefined {
+    const row = this.#state.listeners.get(listener)?.row;
+    return row === undefined ? undefined : this.#blocks.counts(row);
+  }
+
+  serverCounts(group: string, server: string): ServerCounts | undefined {
+    const row = this.#state.groups.get(group)?.servers.get(server)?.row;
+    if (row === undefined) return undefined;
+    return readServerCounts(row, this.healthOf(group, server), this.#blocks);
+  }
+
+  /** Servers may be checked before all of a change is done. */
+  healthOf(group: string, server: string): MemberHealth {
+    const check = this.#state.groups.get(group)?.healthCheck;
+    return check?.protocol === "none" ? UNCHECKED : this.#board.of(group, server);
   }
 
   onHealth(listener: OnHealth): () => void {

@@ -1,6 +1,12 @@
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { EngineConfig, GroupConfig, ListenerConfig, ServerConfig } from "../engine-config.ts";
-import type { EngineStats, GroupStats, ListenerStats, ServerStats } from "../engine-stats.ts";
+import type {
+  EngineStats,
+  GroupStats,
+  ListenerStats,
+  ServerCounts,
+  ServerStats,
+} from "../engine-stats.ts";
 import type { CounterBlocks } from "../stats/counter-blocks.ts";
 import type { EngineState, GroupState } from "./engine-state.ts";
 import { type MemberHealth, UNCHECKED } from "./health-board.ts";
@@ -57,10 +63,14 @@ function readServer(
   health: MemberHealth,
   { blocks }: StatsParts,
 ): ServerStats {
-  const counted = {
-    ...blocks.counts(row),
-    checks: blocks.checks(row),
-    latency: blocks.latency(row),
-  };
-  return { key, host, port, ...health, ...counted };
+  return { key, host, port, ...readServerCounts(row, health, blocks) };
+}
+
+export function readServerCounts(
+  row: number,
+  health: MemberHealth,
+  blocks: CounterBlocks,
+): ServerCounts {
+  const counted = { ...blocks.counts(row), checks: blocks.checks(row) };
+  return { ...health, ...counted, latency: blocks.latency(row) };
 }
