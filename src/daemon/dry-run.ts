@@ -1,11 +1,13 @@
 import type { Finding, Preview } from "../backends/backend.ts";
 import { renderOp } from "../backends/print/render-op.ts";
+import { CONTROL_OWNER } from "../control/world.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
 import type { Conflict } from "../core/store/ownership.ts";
 import { NodeWatcher } from "../core/view/node-watcher.ts";
 import type { Op } from "../core/view/ops.ts";
 import type { BackendConfig, InstanceConfig } from "./config.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import { readKept } from "./journal/journal.ts";
 import { takeSnapshot } from "./take-snapshot.ts";
 
 /** What `run` would do. */
@@ -39,9 +41,15 @@ export async function dryRun(config: InstanceConfig, deps: InstanceDeps): Promis
 async function planRun(config: InstanceConfig, deps: InstanceDeps): Promise<DryRun> {
   const { node, values } = config;
   const sources = await Promise.all(config.sources.map((spec) => deps.createSource(spec, config)));
-  const owners = config.sources.map((spec) => spec.owner);
+  const { control } = config;
+  const sourceOwners = config.sources.map((spec) => spec.owner);
+  const owners = control === undefined ? sourceOwners : [...sourceOwners, CONTROL_OWNER];
   const ownerOrder = values.sourceOrder === "first-wins" ? owners : [];
   const store = await takeSnapshot(sources, { ownerOrder });
+  if (control !== undefined && !control.beginsEmpty) {
+    const kept = await readKept(control.stateFolder);
+    store.transact(CONTROL_OWNER, (transaction) => transaction.replaceAll(kept.objects()));
+  }
   const backends: BackendDryRun[] = [];
   for (const backend of config.backends) {
     const watcher = new NodeWatcher(store, node, backend.definition.sets);
@@ -75,11 +83,13 @@ async function planBackend(
   };
 }
 
-function listensOf({ servesApi, values }: InstanceConfig): DryRun["listens"] {
+function listensOf({ servesApi, values, control }: InstanceConfig): DryRun["listens"] {
   const wanted = [
     { what: "the API", address: servesApi ? values.apiListen : undefined },
     { what: "metrics", address: values.metricsListen },
     { what: "health", address: values.healthListen },
+    { what: "commands by RESP", address: control?.resp?.address },
+    { what: "commands by HTTP", address: control?.http?.address },
   ];
   return wanted.flatMap(({ what, address }) =>
     address === undefined ? [] : { what, address: formatListenAddress(address) },

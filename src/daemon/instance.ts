@@ -128,7 +128,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
       )
     : Promise.resolve(false);
   opened.catch(async (error: unknown) => {
-    if (!(await isFirstFailure)) failed.reject(error);
+    if (!ended.signal.aborted && !(await isFirstFailure)) failed.reject(error);
   });
   // Where nothing has to be waited for, what goes wrong is told by not starting at all.
   if (started?.isAttached === true && !isSuccessor) await opened;

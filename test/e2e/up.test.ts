@@ -155,3 +155,53 @@ test("without sources or backends it takes commands for the userspace proxy, and
   );
   expect(await cli.stop("SIGINT")).toMatchObject({ code: 130 });
 });
+
+test("controllers come and go by commands, and are there again after a restart", async () => {
+  const state = makeStateFolder();
+  const port = await freePort();
+  const first = await startUp(state, [...NO_PORTS, "--to", "print"]);
+  await first.command(`add http-controller h0 address 127.0.0.1:${port}`);
+  const ask = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${port}/api/v1/module/server-group`)).status;
+  expect(await ask()).toBe(200);
+  await expect(
+    first.command(`add resp-controller r0 address 127.0.0.1:${port}`),
+  ).rejects.toMatchObject({
+    code: "ERR_LISTEN",
+    message: expect.stringContaining(`is taken by node (pid ${first.cli.pid})`),
+  });
+  await first.cli.stop("SIGKILL");
+  const second = await startUp(state, [...NO_PORTS, "--to", "print"]);
+  await second.cli.waitFor(/takes the HTTP API on/, "stderr");
+  expect(await ask()).toBe(200);
+  await second.command("remove http-controller h0");
+  await expect(ask()).rejects.toThrow();
+  expect(await second.command("list http-controller")).toEqual({ kind: "names", names: [] });
+});
+
+test("a source that can not be reached holds up the commands, not the end", async () => {
+  const state = makeStateFolder();
+  const args = ["up", "--state", state, ...NO_PORTS, "--to", "print"];
+  const cli = startCli([...args, "--from", `api:127.0.0.1:${await freePort()}`]);
+  await cli.waitFor(/"component":"source api:/, "stderr");
+  await expect(
+    callInstance(instancePath(state), "command", { line: "add upstream u0" }),
+  ).rejects.toMatchObject({ message: expect.stringContaining("still starts") });
+  const { reasons } = await callInstance(instancePath(state), "status", {});
+  expect(reasons.join()).toContain("source api:");
+  expect(await cli.stop()).toMatchObject({ code: 0 });
+});
+
+test("a dry run shows what commands made before, and leaves it as it is", async () => {
+  const state = makeStateFolder();
+  const up = await startUp(state, [...NO_PORTS, "--to", "print"]);
+  await up.command("add server-group g0");
+  await up.cli.stop();
+  const before = readdirSync(state);
+  const { code, stdout } = await runCli(["up", "--state", state, "--to", "print", "--dry-run"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("would follow control");
+  expect(stdout).toContain("would serve commands by RESP on 127.0.0.1:16309");
+  expect(stdout).toContain("set groups default/g0");
+  expect(readdirSync(state)).toEqual(before);
+});

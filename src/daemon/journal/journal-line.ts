@@ -6,7 +6,7 @@ import { checkObject } from "../../core/model/parse.ts";
 import { formatProblem, type Problem } from "../../core/model/problems.ts";
 import { checkAgainst } from "../../core/model/zod-problems.ts";
 
-export const JOURNAL_VERSION = 1;
+const JOURNAL_VERSION = 1;
 
 /** What one command made, or a part of what all of them made so far. */
 export interface KeptChange {

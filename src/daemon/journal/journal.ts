@@ -184,6 +184,13 @@ function openWith({ openFile }: JournalOptions): NonNullable<JournalOptions["ope
   return openFile ?? ((path, flags) => open(path, flags, OWNER_ONLY));
 }
 
+/** What a journal holds, without touching it; nothing where there is none. @throws CoreError ERR_JOURNAL */
+export async function readKept(folder: string): Promise<KeptState> {
+  const path = join(folder, JOURNAL_NAME);
+  const bytes = await readIfThere(path);
+  return bytes === undefined ? new KeptState() : readJournal(bytes, path).kept;
+}
+
 async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
