@@ -8,6 +8,7 @@ const KUBERNETES = "v1.36.3";
 /** The modules that Kubernetes is made from have the same version with a 0 in front. */
 const STAGING = KUBERNETES.replace(/^v1/, "v0");
 const MODULE = "k8s.io/kubernetes";
+const GO = "go";
 const TIME_LIMIT_MS = 15 * 60_000;
 const KEPT_LINES = 5;
 /** Its own go.mod has paths of its repository in their place, which nobody else can use. */
@@ -66,7 +67,7 @@ function runGo(step: string, args: readonly string[], cwd: string): Promise<stri
     new Error(`--kube-proxy: ${step} failed (go ${args.join(" ")}): ${why}`);
   return new Promise((resolve, reject) => {
     const env = { ...process.env, GOFLAGS: "-mod=mod -buildvcs=false", CGO_ENABLED: "0" };
-    const child = spawn("go", args, { cwd, env, timeout: TIME_LIMIT_MS });
+    const child = spawn(GO, args, { cwd, env, timeout: TIME_LIMIT_MS });
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
