@@ -35,7 +35,7 @@ export const RESULTS = `Every command comes to one of these, whichever way it wa
 | names | \`list\`, \`lookup\` | one a line | array of bulk strings | the same | \`{"kind":"names","names":["lb0"]}\` |
 | records | \`list-detail\` | a table | array of bulk strings \`NAME -> key value ...\` | array of maps | \`{"kind":"records","records":[{"name":"lb0"}]}\` |
 | number | \`list\` of \`bytes-in\`, \`bytes-out\`, \`accepted-conn-count\` | the digits | integer | integer | \`{"kind":"number","value":0}\` |
-| text | \`man\`, \`help\`, \`version\`, \`list config\` | as it is | bulk string | the same | \`{"kind":"text","text":"..."}\` |
+| text | \`man\`, \`help\`, \`version\`, \`list config\` | as it is | bulk string | verbatim string | \`{"kind":"text","text":"..."}\` |
 | an error | what is refused or fails | its code and message, a problem a line | \`-ERR CODE message\` | the same | a status from 400 up, \`{"code":"ERR_USAGE","message":"...","problems":[...]}\` |
 
 The paths of the HTTP API answer in their own way: a \`GET\` with the records as JSON, \`POST\` with 201, \`PUT\` and \`DELETE\` with 204 (200 where there is a note). The codes of errors are in [errors.md](errors.md).`;

@@ -23,6 +23,8 @@ import { notFound, notOurs, taken } from "./refusals.ts";
 import type { StateView } from "./state-view.ts";
 
 /** What lives in a group: a server of a server group, or an endpoint of a service. */
+const US_PER_MS = 1000;
+
 export interface MemberResource {
   readonly type: ResourceName;
   readonly fields: readonly Field<Endpoint>[];
@@ -134,6 +136,11 @@ export function memberRecords(resource: MemberResource, call: ReadCall): readonl
   }));
 }
 
+/** To a microsecond: what is behind that is noise. */
+function roundMs(ms: number): number {
+  return Math.round(ms * US_PER_MS) / US_PER_MS;
+}
+
 /** What the engine knows of a server; where there is no engine nobody knows. */
 function stateCells(
   engine: EnginePort | undefined,
@@ -142,7 +149,7 @@ function stateCells(
   return {
     health: state?.health ?? (engine === undefined ? "unknown" : "unused"),
     reason: state?.reason ?? "",
-    latency: state?.meanLatencyMs ?? "",
+    latency: state?.meanLatencyMs === undefined ? "" : roundMs(state.meanLatencyMs),
     connections: state?.connections ?? 0,
     "total-connections": state?.totalConnections ?? 0,
     "bytes-in": state?.bytesIn ?? 0,

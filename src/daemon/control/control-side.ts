@@ -127,11 +127,12 @@ export class ControlSide {
     });
     this.#keepFile = world.keepFile;
     this.#committer = committer;
-    this.#control = auditControl(createControl(world), {
+    // Shared, so that what is applied and what is commanded never plan on the same state at once.
+    const turns = new Turns();
+    this.#control = auditControl(createControl(world, turns), {
       log: deps.log,
       takeNotes: () => committer.takeNotes(),
     });
-    const turns = new Turns();
     live.control = {
       control: this.#control,
       world,
