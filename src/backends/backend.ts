@@ -79,11 +79,11 @@ export interface BackendStatus {
   readonly summary: string;
   /** What the data plane can not do of what is asked of it now. */
   readonly notHonoured: readonly string[];
-  /** The listeners among it that are not there at all. */
+  /** The listeners among it that are not served as they were asked for. */
   readonly unserved?: readonly UnservedListener[];
 }
 
-/** A listener that a data plane can not serve, and why: a certificate that can not be read. */
+/** A listener that a data plane can not serve as asked, and why: a certificate that can not be read. */
 export interface UnservedListener {
   /** Key of the Listener. */
   readonly listener: string;

@@ -15,7 +15,7 @@ export class NotHonoured {
     else subjects.add(subject);
   }
 
-  /** A listener that is not served at all. */
+  /** A listener that is not served as it was asked for. */
   addListener(reason: string, key: string): void {
     this.add(reason, `Listener ${key}`);
     this.#unserved.push({ listener: key, reason });

@@ -22,7 +22,7 @@ export interface EnginePlan {
   readonly redirect: RedirectElements;
   /** In words, a line for each reason. */
   readonly notHonoured: readonly string[];
-  /** The listeners among it that are not there at all. */
+  /** The listeners among it that are not served as they were asked for. */
   readonly unserved: readonly UnservedListener[];
 }
 

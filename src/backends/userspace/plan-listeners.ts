@@ -38,8 +38,8 @@ export function planListeners(
       notHonoured.addListener(obstacle, keyOf(listener));
       continue;
     }
-    const subject = `Listener ${keyOf(listener)}`;
-    for (const note of [...plan.notes, ...tlsPlan.notes]) notHonoured.add(note, subject);
+    for (const note of plan.notes) notHonoured.add(note, `Listener ${keyOf(listener)}`);
+    for (const note of tlsPlan.notes) notHonoured.addListener(note, keyOf(listener));
     const item = services.get(listener.service);
     const upstream = upstreamOf(listener, item, upstreams);
     if (upstream === undefined) continue;

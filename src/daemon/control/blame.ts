@@ -50,7 +50,9 @@ export function blameFor(
 ): CoreError | undefined {
   const known = new Set(before.listeners.map(idOf));
   const concerns = concernOf(change, store);
-  const fresh = after.listeners.filter((one) => concerns(one.listener) && !known.has(idOf(one)));
+  const fresh = after.listeners.filter(
+    (one) => concerns(one.listener) && !known.has(idOf(one)) && !leadsNowhere(one, store),
+  );
   if (fresh.length > 0) {
     const lines = fresh.map(({ listener, reason }) =>
       reason.startsWith("listener ") ? reason : `listener ${listener}: ${reason}`,
@@ -70,14 +72,16 @@ function idOf({ listener, reason }: UnservedListener): string {
   return `${listener}\0${reason}`;
 }
 
-/** Whether a listener is of what is changed, or uses it. */
+/** A reference to a certificate that is not there is none of the data plane's troubles: it may come later. */
+function leadsNowhere({ listener }: UnservedListener, store: GlobalStore): boolean {
+  const { tls } = store.get("Listener", listener) ?? {};
+  return tls?.certificates.some((key) => store.get("Certificate", key) === undefined) ?? false;
+}
+
+/** Whether a listener is of what is set, or uses it. Who takes something away knows that it will be missing. */
 function concernOf(change: DesiredChange, store: GlobalStore): (listener: string) => boolean {
-  const touched = [
-    ...change.set.map((object) => ({ kind: object.kind, key: keyOf(object) })),
-    ...change.delete,
-  ];
   const keysOf = (kind: Kind): readonly string[] =>
-    touched.filter((one) => one.kind === kind).map(({ key }) => key);
+    change.set.filter((object) => object.kind === kind).map(keyOf);
   const listeners = new Set([
     ...keysOf("Listener"),
     ...usersOf(new Set(keysOf("Certificate")), store),

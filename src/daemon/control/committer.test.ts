@@ -223,10 +223,14 @@ test("a listener that is planned and not served is refused; so is a certificate 
   const tls = { tls: { certificates: ["default/c"] } };
   const reason = "its certificate can not be read";
   await committer.commit(set(listener("a", 80, tls), listener("plain", 81)));
+  await committer.commit(set(listener("dangling", 82, { tls: { certificates: ["default/d"] } })));
   plane.unserved = [{ listener: "default/elsewhere", reason }];
   await committer.commit(set(group("g")));
   plane.onSync = () => {
-    plane.unserved = [{ listener: "default/a", reason }];
+    plane.unserved = [
+      { listener: "default/a", reason },
+      { listener: "default/dangling", reason: "no such certificate" },
+    ];
   };
   const certificate = parseObject({
     kind: "Certificate",
@@ -238,7 +242,7 @@ test("a listener that is planned and not served is refused; so is a certificate 
     code: "ERR_LISTEN",
     message: `listener default/a: ${reason}`,
   });
-  expect(await names()).toEqual(both("a", "g", "plain"));
+  expect(await names()).toEqual(both("a", "dangling", "g", "plain"));
   // It is still so, and was before: other changes go on.
   await committer.commit(set(listener("a", 80, { ...tls, idleTimeoutMs: 5 })));
 });
