@@ -359,3 +359,14 @@ test("while another process takes over nothing is changed; where it does not, al
   await committer.commit(set(group("c")));
   expect(await names()).toEqual(both("a", "c"));
 });
+
+test("of two changes of one object at once the later is refused: it was meant for another state", async () => {
+  const { committer, names, store } = await createBench();
+  await committer.commit(set(group("g")));
+  const first = committer.commit(set(group("g", "round-robin")));
+  const second = committer.commit(set(group("g", "source-hash"), group("h")));
+  await first;
+  await expect(second).rejects.toMatchObject({ code: "ERR_REFUSED" });
+  expect(store.get("Group", "default/g")).toEqual(group("g", "round-robin"));
+  expect(await names()).toEqual(both("g"));
+});

@@ -22,6 +22,7 @@ export interface CommitterOptions {
 }
 
 const DEFAULT_LIMIT_MS = 10_000;
+const CHANGED_MEANWHILE = "somebody else has changed it meanwhile; look at it, and try again";
 const NOT_YET = "a data plane has not applied it yet; portolan status tells when it has";
 
 /**
@@ -45,8 +46,15 @@ export class Committer {
     store.transact(CONTROL_OWNER, (transaction) => transaction.replaceAll(journal.kept.objects()));
   }
 
+  /** Refused where its objects are not any more as they were when it was asked for. */
   commit(change: DesiredChange): Promise<void> {
-    return this.#inTurn(() => this.#commit(change));
+    const before = this.#presentOf(change);
+    return this.#inTurn(async () => {
+      if (this.#presentOf(change).some((object, index) => object !== before[index])) {
+        throw new CoreError("ERR_REFUSED", CHANGED_MEANWHILE);
+      }
+      await this.#commit(change);
+    });
   }
 
   replace(objects: readonly ModelObject[]): Promise<void> {
@@ -72,6 +80,14 @@ export class Committer {
     const notes = this.#notes;
     this.#notes = [];
     return notes;
+  }
+
+  #presentOf({ set, delete: gone }: DesiredChange): readonly (ModelObject | undefined)[] {
+    const { kept } = this.#options.journal;
+    return [
+      ...set.map((object) => kept.get(object.kind, keyOf(object))),
+      ...gone.map(({ kind, key }) => kept.get(kind, key)),
+    ];
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {
