@@ -15,6 +15,7 @@ import { main, ROOT, StepError } from "./lib/command.mjs";
 
 const QUICKSTART = join(ROOT, "examples", "quickstart.yaml");
 const READY_WITHIN_MS = 30_000;
+const LOOK_AGAIN_MS = 500;
 const OWNER_ONLY = 0o700;
 
 await main(async () => {
@@ -33,6 +34,7 @@ await main(async () => {
       end.abort();
     });
   }
+  whenLeftAlone(() => process.kill(process.pid, "SIGTERM"));
   const state = options.state ?? (await demoFolder());
   const path = quickstartFile(options, state);
   // As short as it can be: it is shown beside all that comes from it.
@@ -140,6 +142,21 @@ function isOnPath(program) {
       return false;
     }
   });
+}
+
+/**
+ * A signal to npm alone ends it and its shell, but does not come here.
+ * @param {() => void} act
+ */
+function whenLeftAlone(act) {
+  const parent = process.ppid;
+  if (process.env["npm_lifecycle_event"] !== "start") return;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    act();
+  }, LOOK_AGAIN_MS);
+  timer.unref();
 }
 
 /**

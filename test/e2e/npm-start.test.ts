@@ -179,6 +179,15 @@ test(
   },
 );
 
+test("a signal to npm alone leaves no process", LINUX, async () => {
+  const ports = await freePorts();
+  const demo = npmStart(ports.args);
+  await demo.waitFor(/Ctrl-C ends it/);
+  demo.signal("SIGTERM");
+  await demo.ended;
+  await demo.untilGone();
+});
+
 test.each(["SIGTERM", "SIGKILL"] as const)(
   "%s of the demo alone leaves no process",
   LINUX,
