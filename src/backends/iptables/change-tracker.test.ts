@@ -66,7 +66,9 @@ test("endpoints are counted, and told by their service in the order of their pat
   ]);
   expect(tracker.takeChanged()).toEqual(["default/web"]);
   tracker.delete("default/web/b", "default/web");
+  expect(tracker.of("default/web").map(({ path }) => path)).toEqual(["default/web/a"]);
   tracker.set(endpoint("b"));
+  expect(tracker.of("default/web")).toHaveLength(2);
   expect(tracker.takeChanged()).toEqual([]);
   tracker.clear();
   expect(tracker.count).toBe(0);

@@ -72,7 +72,8 @@ export class EndpointChangeTracker {
     if (known !== undefined) return known;
     const siblings = this.#endpoints.get(service);
     if (siblings === undefined) return EMPTY;
-    const ordered = [...siblings.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    const ordered = [...siblings.values()];
+    if (!isAscending(ordered)) ordered.sort((a, b) => (a.path < b.path ? -1 : 1));
     this.#ordered.set(service, ordered);
     return ordered;
   }
@@ -99,7 +100,9 @@ export class EndpointChangeTracker {
     for (const [service, before] of this.#before) {
       const now = this.#endpoints.get(service);
       if (!isSame(before, now)) changed.push(service);
-      if (now?.size === 0) this.#endpoints.delete(service);
+      if (now?.size !== 0) continue;
+      this.#endpoints.delete(service);
+      this.#ordered.delete(service);
     }
     this.#before.clear();
     return changed;
@@ -117,4 +120,11 @@ export class EndpointChangeTracker {
 function isSame(before: Siblings, now: Siblings | undefined): boolean {
   if (before.size !== (now?.size ?? 0)) return false;
   return [...before].every(([path, endpoint]) => deepEqual(endpoint, now?.get(path)));
+}
+
+/** A whole state comes in this order. */
+function isAscending(endpoints: readonly NodeEndpoint[]): boolean {
+  return endpoints.every(
+    ({ path }, index) => index === 0 || (endpoints[index - 1]?.path ?? "") < path,
+  );
 }
