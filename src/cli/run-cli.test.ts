@@ -116,6 +116,13 @@ test("every example of every command is understood by its own parser", async () 
   }
 });
 
+test("options with a letter, and arguments that may be missing, are told so", async () => {
+  expect((await cli(["apply", "--help"])).stdout).toMatch(/^ {2}-f, --file <FILE> /m);
+  expect((await cli(["get", "--help"])).stdout).toMatch(
+    /^Usage: portolan get .*\[KIND\] \[NAME\.\.\.\]$/m,
+  );
+});
+
 test("check counts what is there", async () => {
   expect(await cli(["check", state])).toEqual({
     code: 0,
@@ -283,6 +290,8 @@ test("bash completes commands, options, backends, values and files", async () =>
   ]);
   expect(offered(script, ["portolan", "check", "stat"])).toEqual(["state.yaml"]);
   expect(offered(script, ["portolan", "completion", ""])).toEqual(["bash", "zsh", "fish"]);
+  expect(offered(script, ["portolan", "apply", "-f", "stat"])).toEqual(["state.yaml"]);
+  expect(offered(script, ["portolan", "get", "up"])).toEqual(["upstream"]);
 });
 
 test.each(["bash", "zsh", "fish"])("%s knows every command and every option", async (shell) => {
