@@ -7,6 +7,7 @@ import type { CliContext, CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { listenForInterruption } from "./interruption.ts";
+import { instanceHealth } from "./status/instance-health.ts";
 import { renderStatus } from "./status/render-status.ts";
 import type { Sample } from "./status/sample.ts";
 import { paintFor } from "./text/paint.ts";
@@ -26,7 +27,7 @@ export const STATUS: CommandSpec = {
   name: "status",
   summary: "say how the running instance is, and what it serves",
   description:
-    "The exit code is 0 where the instance is healthy, 1 where it is not, 4 where none runs. That a server is down is no illness of the instance.",
+    "The exit code is 0 where the instance is healthy, 1 where it is not or still starts, 4 where none runs. That a server is down is no illness of the instance.",
   arguments: [],
   optionGroups: [
     { title: "Output", specs: { ...STATUS_OPTIONS, ...JSON_OPTION } },
@@ -54,7 +55,7 @@ async function tell(input: CommandInput): Promise<number> {
   if (watch) return repeat(path, context, { show, isBare: json });
   const now = await askStatus(path);
   show(now);
-  return now.status.ready ? EXIT_OK : EXIT_FAILED;
+  return instanceHealth(now.status) === "healthy" ? EXIT_OK : EXIT_FAILED;
 }
 
 async function repeat(

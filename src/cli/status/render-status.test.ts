@@ -93,3 +93,7 @@ test("with a sample before, what is new a second", () => {
   });
   expect(lines.join("\n")).toMatch(/TOTAL {2}NEW\/S .*\n.* 1\.2k {3}1\.2k /);
 });
+
+test("an instance without parts has only begun", () => {
+  expect(render(false, instanceStatus({ components: [] }))).toMatch(/up 3 min 12 s: starting\n/);
+});

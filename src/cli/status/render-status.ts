@@ -8,6 +8,7 @@ import {
   formatRate,
 } from "../text/quantities.ts";
 import { type Column, renderTable, type TableCell } from "../text/render-table.ts";
+import { healthText } from "./instance-health.ts";
 import { type Rate, rateOf } from "./rates.ts";
 import type { Sample } from "./sample.ts";
 
@@ -36,11 +37,10 @@ export function renderStatus(view: StatusView): readonly string[] {
 }
 
 function headLines({ now: { status }, paint }: StatusView): readonly string[] {
-  const { version, pid, node, uptimeSeconds, ready, reasons, revision, process, journal } = status;
-  const health = ready ? paint("green", "healthy") : paint("red", "not healthy");
+  const { version, pid, node, uptimeSeconds, reasons, revision, process, journal } = status;
   const kept = journal === null ? "nothing is kept" : `journal of ${formatBytes(journal.bytes)}`;
   return [
-    `${paint("bold", `portolan ${version}`)}, pid ${pid}, node ${node}, up ${formatDuration(uptimeSeconds)}: ${health}`,
+    `${paint("bold", `portolan ${version}`)}, pid ${pid}, node ${node}, up ${formatDuration(uptimeSeconds)}: ${healthText(status, paint)}`,
     ...reasons.map((reason) => paint("red", `  ${reason}`)),
     `state of revision ${revision}, ${kept}; memory ${formatBytes(process.memoryBytes)}, CPU ${process.cpuSeconds.toFixed(1)} s`,
   ];

@@ -47,7 +47,7 @@ export function instanceStatus(change: Partial<InstanceStatus> = {}): InstanceSt
     node: "here",
     ready: true,
     reasons: [],
-    components: [],
+    components: [{ kind: "sync", name: "all", health: "ok", message: "", notHonoured: [] }],
     loopGroups: [],
     uptimeSeconds: 192,
     revision: 12,

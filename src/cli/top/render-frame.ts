@@ -1,4 +1,5 @@
 import { shortName } from "../desired/object-columns.ts";
+import { healthText } from "../status/instance-health.ts";
 import { failedCell, healthCell } from "../status/render-status.ts";
 import type { Sample } from "../status/sample.ts";
 import type { Paint } from "../text/paint.ts";
@@ -64,12 +65,11 @@ function footText(sort: SortKey): string {
 }
 
 function headLines({ now, before, paint }: FrameView): readonly string[] {
-  const { version, pid, node, uptimeSeconds, ready, reasons, process } = now.status;
-  const health = ready ? paint("green", "healthy") : paint("red", "not healthy");
+  const { version, pid, node, uptimeSeconds, reasons, process } = now.status;
   const cpu = cpuUse(now, before);
   const use = cpu === undefined ? UNKNOWN : `${Math.round(cpu * PERCENT)} %`;
   return [
-    `${paint("bold", `portolan ${version}`)}  ${health}  CPU ${use}  memory ${formatBytes(process.memoryBytes)}  up ${formatDuration(uptimeSeconds)}  node ${node}  pid ${pid}`,
+    `${paint("bold", `portolan ${version}`)}  ${healthText(now.status, paint)}  CPU ${use}  memory ${formatBytes(process.memoryBytes)}  up ${formatDuration(uptimeSeconds)}  node ${node}  pid ${pid}`,
     ...reasons.slice(0, 2).map((reason) => paint("red", `  ${reason}`)),
   ];
 }

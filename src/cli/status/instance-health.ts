@@ -1,0 +1,18 @@
+import type { InstanceStatus } from "../../daemon/instance-socket/status-protocol.ts";
+import type { Paint } from "../text/paint.ts";
+
+/** How an instance is; one that has no parts yet has only begun. */
+export function instanceHealth({
+  ready,
+  components,
+}: InstanceStatus): "healthy" | "starting" | "not healthy" {
+  if (!ready) return "not healthy";
+  return components.length === 0 ? "starting" : "healthy";
+}
+
+const COLOURS = { healthy: "green", starting: "yellow", "not healthy": "red" } as const;
+
+export function healthText(status: InstanceStatus, paint: Paint): string {
+  const health = instanceHealth(status);
+  return paint(COLOURS[health], health);
+}
