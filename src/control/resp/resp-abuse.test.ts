@@ -24,7 +24,7 @@ async function throwAt(port: number, bytes: Buffer): Promise<void> {
   await closed;
 }
 
-test("10,000 random byte strings are refused or answered, and nothing comes of them", async () => {
+test("2,000 random byte strings are refused or answered, and nothing comes of them", async () => {
   const running = await startTestController();
   const random = seededRandom(91);
   const noise = seededBytes(92, 70_000);
@@ -36,7 +36,7 @@ test("10,000 random byte strings are refused or answered, and nothing comes of t
     const prefix = framing[Math.floor(random() * framing.length * 2)] ?? "";
     await throwAt(running.port, Buffer.concat([Buffer.from(prefix), part]));
   };
-  for (let round = 0; round < 200; round += 1) {
+  for (let round = 0; round < 40; round += 1) {
     await Promise.all(Array.from({ length: 50 }, thrown));
   }
   await expectWell(running);
