@@ -149,6 +149,8 @@ export class Succession {
     this.#offer ??= await this.#presence?.offer({
       sockets: () => {
         clearTimeout(this.#patience);
+        // Again, where the patience was over by now.
+        void this.#standstill.begin();
         return this.#sockets();
       },
       onTaken: () => void this.#giveWay(),
