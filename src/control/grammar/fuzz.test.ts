@@ -22,7 +22,7 @@ const lines = fc.oneof(
   fc.array(words, { maxLength: 12 }).map((list) => list.join(" ")),
 );
 
-test("10,000 random lines are commands or refused with ERR_USAGE", () => {
+test("random lines are commands or refused with ERR_USAGE", () => {
   fc.assert(fc.property(lines, isCommandOrRefused), { numRuns: 3000 });
 });
 
