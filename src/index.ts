@@ -98,6 +98,7 @@ export type {
   BackendStatus,
   Finding,
   Machine,
+  Preview,
 } from "./backends/backend.ts";
 export type { Capabilities } from "./backends/capabilities.ts";
 export type { Log } from "./core/log.ts";
