@@ -1,5 +1,5 @@
 import { CoreError } from "../../core/errors.ts";
-import { Password } from "../resp/password.ts";
+import { Password } from "../password.ts";
 
 const SCHEME = /^bearer +(\S+) *$/i;
 const TOKEN = /^[!-~]+$/;

@@ -1,13 +1,11 @@
-import { chmod } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { isIP, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { removeStaleSocket } from "../../brain/unix-socket.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { isLoopback } from "../../core/model/address.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 import type { Control } from "../control.ts";
+import { isPrivate, listenOn } from "../listening.ts";
 import { BearerToken } from "./bearer-token.ts";
 import { planEndpoints } from "./endpoints.ts";
 import { EntityTags } from "./entity-tags.ts";
@@ -44,7 +42,6 @@ export interface HttpController {
   close(): Promise<void>;
 }
 
-const OWNER_ONLY = 0o600;
 const PROBE_AFTER_MS = 60_000;
 
 /**
@@ -70,9 +67,8 @@ export async function startHttpController(options: HttpControllerOptions): Promi
   const server = createLimitedServer(limits);
   const sockets = countSockets(server, log, limits);
   serveWith(server, handler);
-  await listen(server, address);
+  const bound = await listenOn(server, address, { protocol: "HTTP", option: "--http-listen" });
   server.on("error", (error) => log.error({ err: error }, "HTTP"));
-  const bound = boundAddress(server, address);
   if (secret === undefined) {
     log.warn(
       { address: formatListenAddress(bound) },
@@ -152,35 +148,9 @@ function hostsOf({ address, hosts = [] }: HttpControllerOptions): ReadonlySet<st
 }
 
 function refuseOpenAddress(address: ListenAddress): void {
-  if (address.kind === "unix") return;
-  const { host } = address;
-  if (host === "localhost" || (isIP(host) !== 0 && isLoopback(host))) return;
+  if (isPrivate(address)) return;
   throw new CoreError(
     "ERR_REFUSED",
     `the HTTP controller on ${formatListenAddress(address)} has no token, and others could reach it; set PORTOLAN_HTTP_TOKEN or --http-token-file, or listen on 127.0.0.1`,
   );
-}
-
-async function listen(server: Server, address: ListenAddress): Promise<void> {
-  if (address.kind === "unix") await removeStaleSocket(address.path);
-  await new Promise<void>((resolve, reject) => {
-    const fail = (cause: Error): void => {
-      const message = `can not listen on ${formatListenAddress(address)} for HTTP: ${cause.message}; choose another address with --http-listen`;
-      reject(new CoreError("ERR_LISTEN", message, { cause }));
-    };
-    server.once("error", fail);
-    const listening = (): void => {
-      server.off("error", fail);
-      resolve();
-    };
-    if (address.kind === "unix") server.listen(address.path, listening);
-    else server.listen(address.port, address.host, listening);
-  });
-  if (address.kind === "unix") await chmod(address.path, OWNER_ONLY);
-}
-
-function boundAddress(server: Server, address: ListenAddress): ListenAddress {
-  const bound = server.address();
-  if (address.kind === "unix" || bound === null || typeof bound === "string") return address;
-  return { ...address, port: bound.port };
 }

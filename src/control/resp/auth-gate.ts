@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Password } from "./password.ts";
+import type { Password } from "../password.ts";
 
 export interface AuthGateOptions {
   readonly authDelayMs: number;

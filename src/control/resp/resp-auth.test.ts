@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { Password } from "../password.ts";
 import { AuthGate } from "./auth-gate.ts";
 import { startTestController } from "./controller.fixture.ts";
-import { Password } from "./password.ts";
 import { arrayOf } from "./raw-client.fixture.ts";
 
 const SECRET = "s3cr\u00e9t word";

@@ -1,11 +1,9 @@
-import { chmod } from "node:fs/promises";
-import { createServer, isIP, type Server } from "node:net";
-import { removeStaleSocket } from "../../brain/unix-socket.ts";
+import { createServer } from "node:net";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { isLoopback } from "../../core/model/address.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 import type { Control } from "../control.ts";
+import { isPrivate, listenOn } from "../listening.ts";
 import { Doorkeeper } from "./doorkeeper.ts";
 import { DEFAULT_LIMITS, type RespControllerLimits } from "./resp-limits.ts";
 
@@ -29,7 +27,6 @@ export interface RespController {
   close(): Promise<void>;
 }
 
-const OWNER_ONLY = 0o600;
 const KEEP_ALIVE_MS = 60_000;
 /** A command that waits for its own controller to be removed is answered after this. */
 const CLOSE_GRACE_MS = 500;
@@ -52,9 +49,8 @@ export async function startRespController(options: RespControllerOptions): Promi
     keepAliveInitialDelay: KEEP_ALIVE_MS,
   });
   server.on("connection", (socket) => doorkeeper.admit(socket));
-  await listen(server, address);
+  const bound = await listenOn(server, address, { protocol: "RESP", option: "--resp-listen" });
   server.on("error", (error) => log.error({ err: error }, "RESP"));
-  const bound = boundAddress(server, address);
   const where = formatListenAddress(bound);
   if (password === undefined) {
     log.warn(
@@ -74,37 +70,11 @@ export async function startRespController(options: RespControllerOptions): Promi
 }
 
 function refuseOpenAddress(address: ListenAddress): void {
-  if (address.kind === "unix") return;
-  const { host } = address;
-  if (host === "localhost" || (isIP(host) !== 0 && isLoopback(host))) return;
+  if (isPrivate(address)) return;
   throw new CoreError(
     "ERR_REFUSED",
     `the RESP controller on ${formatListenAddress(address)} has no password, and others could reach it; give it one (PORTOLAN_RESP_PASSWORD, --resp-password-file, or password-file where a command adds it), or listen on 127.0.0.1`,
   );
-}
-
-async function listen(server: Server, address: ListenAddress): Promise<void> {
-  if (address.kind === "unix") await removeStaleSocket(address.path);
-  await new Promise<void>((resolve, reject) => {
-    const fail = (cause: Error): void => {
-      const message = `can not listen on ${formatListenAddress(address)} for RESP: ${cause.message}; choose another address with --resp-listen`;
-      reject(new CoreError("ERR_LISTEN", message, { cause }));
-    };
-    server.once("error", fail);
-    const listening = (): void => {
-      server.off("error", fail);
-      resolve();
-    };
-    if (address.kind === "unix") server.listen(address.path, listening);
-    else server.listen(address.port, address.host, listening);
-  });
-  if (address.kind === "unix") await chmod(address.path, OWNER_ONLY);
-}
-
-function boundAddress(server: Server, address: ListenAddress): ListenAddress {
-  const bound = server.address();
-  if (address.kind === "unix" || bound === null || typeof bound === "string") return address;
-  return { ...address, port: bound.port };
 }
 
 async function settledWithin(promise: Promise<void>, ms: number): Promise<void> {
