@@ -51,7 +51,7 @@ export async function churnEngine(options: {
   readonly rounds: number;
   readonly perSecond: number;
 }): Promise<CallerResult> {
-  const proxy = await TestEngine.start({ runs: "built" });
+  const proxy = await TestEngine.start();
   await proxy.engine.apply(configOf([await startEcho()]));
   let finished: (result: CallerResult) => void = () => undefined;
   const result = new Promise<CallerResult>((resolve) => {

@@ -3,27 +3,19 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { Worker } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../src/core/log.ts";
-import { sourceHost } from "../../src/net/threads/loop-thread.fixture.ts";
 import type { LoopThreadHost } from "../../src/net/threads/loop-thread.ts";
 import { createEngine, type Engine } from "../../src/proxy/engine.ts";
 import { LOCAL } from "./proxy-config.ts";
 
-const SOURCES = sourceHost();
-
-/** A thread that runs the sources. */
-function startSource(...args: Parameters<NonNullable<LoopThreadHost["startWorker"]>>): Worker {
-  const worker = SOURCES.startWorker?.(...args);
-  if (worker === undefined) throw new Error("threads that run the sources can not be started");
-  return worker;
-}
-
-/** A thread that runs what was built of them: it starts many times as fast. */
-function startBuilt(...[entry, options]: Parameters<typeof startSource>): Worker {
+/** A thread that runs what was built of the sources: it starts many times as fast. */
+function startBuilt(
+  ...[entry, options]: Parameters<NonNullable<LoopThreadHost["startWorker"]>>
+): Worker {
   const built = entry.href.replace("/src/", "/dist/").replace(/\.ts$/, ".js");
   return new Worker(new URL(built), { ...options, transferList: [...options.transferList] });
 }
 
-/** An engine whose loops run the sources, closed when the test has finished. */
+/** An engine whose loops run what was built, closed when the test has finished. */
 export class TestEngine {
   readonly engine: Engine;
   readonly lines: string[];
@@ -42,11 +34,7 @@ export class TestEngine {
   }
 
   static async start(
-    options: {
-      readonly loops?: number;
-      readonly provider?: "posix" | "node";
-      readonly runs?: "sources" | "built";
-    } = {},
+    options: { readonly loops?: number; readonly provider?: "posix" | "node" } = {},
   ): Promise<TestEngine> {
     const lines: string[] = [];
     const workers: Worker[] = [];
@@ -62,7 +50,7 @@ export class TestEngine {
       log,
       drainTimeoutMs: 5000,
       startWorker: (entry, start) => {
-        const worker = (options.runs === "built" ? startBuilt : startSource)(entry, start);
+        const worker = startBuilt(entry, start);
         workers.push(worker);
         return worker;
       },
