@@ -9,6 +9,8 @@ export const CONTROL_OWNER = "control";
 export interface DesiredChange {
   readonly set: readonly ModelObject[];
   readonly delete: readonly { readonly kind: Kind; readonly key: string }[];
+  /** Whether users of what goes may be left without it: their trouble does not refuse the change. */
+  readonly tolerates?: boolean;
 }
 
 /** What commands made that is no object of the store: made anew at the next start. */

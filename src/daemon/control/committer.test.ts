@@ -247,6 +247,25 @@ test("a listener that is planned and not served is refused; so is a certificate 
   await committer.commit(set(listener("a", 80, { ...tls, idleTimeoutMs: 5 })));
 });
 
+test("what goes although others use it goes: their trouble is tolerated", async () => {
+  const { committer, plane, names } = await createBench();
+  const reason = "its certificate is gone";
+  const a = listener("a", 80);
+  await committer.commit(set(group("g"), a));
+  plane.onSync = () => {
+    plane.unserved = [{ listener: "default/a", reason }];
+    plane.failure = new Error("a server is gone");
+  };
+  const change = {
+    set: [listener("a", 80, { idleTimeoutMs: 5 })],
+    delete: [{ kind: "Group", key: "default/g" } as const],
+  };
+  await expect(committer.commit(change)).rejects.toMatchObject({ code: "ERR_LISTEN" });
+  plane.unserved = [];
+  await committer.commit({ ...change, tolerates: true });
+  expect(await names()).toEqual(both("a"));
+});
+
 test("a data plane that fails altogether is the fault of the change that it began with", async () => {
   const { committer, plane, names } = await createBench();
   await committer.commit(set(group("g")));

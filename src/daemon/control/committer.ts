@@ -117,7 +117,8 @@ export class Committer {
     const before = this.#troubles();
     const isTried = await this.#transact(change);
     try {
-      const blame = isTried ? blameFor(change, store, before, this.#troubles()) : undefined;
+      const isAsked = isTried && change.tolerates !== true;
+      const blame = isAsked ? blameFor(change, store, before, this.#troubles()) : undefined;
       if (blame !== undefined) throw blame;
       await journal.keepObjects(change);
     } catch (error) {
