@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 import { SummaryReporter } from "./test/support/summary-reporter.ts";
 
 const UNIT = ["src/**/*.test.ts", "bench/**/*.test.ts", "scripts/**/*.test.mjs"];
@@ -14,6 +15,7 @@ const config: ViteUserConfig = defineConfig({
     reporters: summary === undefined ? ["default"] : ["default", new SummaryReporter(summary)],
     // By default one core is left alone, which on two cores is half of the machine.
     maxWorkers: availableParallelism(),
+    sequence: { sequencer: LongestFirst },
     testTimeout: scope === "long" ? 300_000 : 30_000,
   },
 });

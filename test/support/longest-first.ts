@@ -1,0 +1,17 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes longest, the longest first: begun last, one of them would run alone at the end. */
+const LONGEST = [/\.contract\.test\.ts$/, /\/test\/netns\//, /\/test\/kernel\//, /\/test\/e2e\//];
+
+/** Puts the long tests before the others; among themselves they stay as vitest has them. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = LONGEST.findIndex((form) => form.test(moduleId));
+  return rank < 0 ? LONGEST.length : rank;
+}
