@@ -27,10 +27,16 @@ export type RuntimeEntry =
       readonly secretFile: string;
     };
 
+/** By what an entry is found again: names are of all groups and types together. */
+export interface RuntimeName {
+  readonly kind: RuntimeEntry["kind"];
+  readonly name: string;
+}
+
 /** A change of what is kept beside the objects. */
 export interface RuntimeChange {
   readonly add: readonly RuntimeEntry[];
-  readonly remove: readonly { readonly kind: RuntimeEntry["kind"]; readonly name: string }[];
+  readonly remove: readonly RuntimeName[];
 }
 
 /** A controller that listens now. */

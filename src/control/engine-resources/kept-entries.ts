@@ -1,4 +1,4 @@
-import type { ControlWorld, RuntimeEntry } from "../world.ts";
+import type { ControlWorld, RuntimeEntry, RuntimeName } from "../world.ts";
 
 /** Keeps what was made; where that fails it is undone. */
 export async function keepOr(
@@ -22,11 +22,16 @@ export async function endKept(
 ): Promise<void> {
   const entries = world.kept().filter(isOne);
   const isKept = entries.length > 0;
-  if (isKept) await world.keep({ add: [], remove: entries });
+  if (isKept) await world.keep({ add: [], remove: entries.map(nameOf) });
   try {
     await end();
   } catch (error) {
     if (isKept) await world.keep({ add: entries, remove: [] });
     throw error;
   }
+}
+
+/** Only what it is called by: whatever else an entry has is not to be written down. */
+function nameOf({ kind, name }: RuntimeEntry): RuntimeName {
+  return { kind, name };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { pauseAt } from "../../control/config-text/pause.ts";
 import type { DesiredChange, RuntimeChange, RuntimeEntry } from "../../control/world.ts";
 import { canonicalJson, hashText } from "../../core/model/hash.ts";
 import { KINDS, type ModelObject } from "../../core/model/object.ts";
@@ -41,7 +42,11 @@ const SUM_DIGITS = 16;
 
 /** A line of JSON that ends with the sum of what stands before it. */
 export function encodeLine(value: object): string {
-  const body = canonicalJson(value).slice(0, -1);
+  return summed(canonicalJson(value).slice(0, -1));
+}
+
+/** @param body an object's JSON without its end */
+function summed(body: string): string {
   return `${body}${SUM_MARK}${hashText(body)}${SUM_END}\n`;
 }
 
@@ -50,15 +55,37 @@ export function encodeHeader(first: number): string {
 }
 
 /** Lists that are empty are left out. */
-export function encodeEntry({ seq, desired, runtime }: JournalEntry): string {
+export function encodeEntry(entry: JournalEntry): string {
+  return entryLine(entry, entry.desired.set.map(canonicalJson));
+}
+
+/**
+ * As `encodeEntry`, with pauses in which others go on, and read again before anybody relies on it.
+ * @returns the line, or why it could not be read
+ */
+export async function encodeChecked(entry: JournalEntry): Promise<Decoded<string>> {
+  const texts: string[] = [];
+  for (const [index, object] of entry.desired.set.entries()) {
+    await pauseAt(index);
+    const text = canonicalJson(object);
+    const checked = checkObject(JSON.parse(text), ["set", index]);
+    if (!checked.ok) return faulty(checked.problems);
+    texts.push(text);
+  }
+  const rest = decodeEntry(entryLine(entry, []).trimEnd());
+  return rest.ok ? { ok: true, value: entryLine(entry, texts) } : rest;
+}
+
+/** @param objects what is set, each as canonical JSON */
+function entryLine({ seq, desired, runtime }: JournalEntry, objects: readonly string[]): string {
   const lists = {
-    set: desired.set,
-    delete: desired.delete,
+    delete: desired.delete.map(({ kind, key }) => ({ kind, key })),
     add: runtime.add,
-    remove: runtime.remove,
+    remove: runtime.remove.map(({ kind, name }) => ({ kind, name })),
   };
   const filled = Object.entries(lists).filter(([, list]) => list.length > 0);
-  return encodeLine({ seq, ...Object.fromEntries(filled) });
+  const body = canonicalJson({ seq, ...Object.fromEntries(filled) }).slice(0, -1);
+  return summed(objects.length === 0 ? body : `${body},"set":[${objects.join(",")}]`);
 }
 
 const headerSchema = z.strictObject({
@@ -86,7 +113,8 @@ const entrySchema = z.strictObject({
   add: z.array(runtimeEntry).default([]),
   remove: z
     .array(
-      z.strictObject({
+      // Lines of earlier versions have the whole entry here.
+      z.object({
         kind: z.enum(["event-loop-group", "event-loop", "controller"]),
         name: z.string(),
       }),

@@ -9,7 +9,13 @@ import { parseObject } from "../../core/model/parse.ts";
 import { createLog } from "../instance.fixture.ts";
 import type { RawFile } from "./append-file.ts";
 import { JOURNAL_NAME, Journal, type JournalOptions } from "./journal.ts";
-import { encodeEntry, encodeHeader, encodeLine, NO_RUNTIME_CHANGE } from "./journal-line.ts";
+import {
+  encodeChecked,
+  encodeEntry,
+  encodeHeader,
+  encodeLine,
+  NO_RUNTIME_CHANGE,
+} from "./journal-line.ts";
 import { readJournal } from "./read-journal.ts";
 
 async function makeFolder(): Promise<string> {
@@ -68,6 +74,52 @@ test("what was kept is there again, for its user alone", async () => {
     { kind: "event-loop", name: "l2", group: "g" },
   ]);
   expect(messages()).toEqual([]);
+});
+
+test("an entry is forgotten by its name, whatever else is said of it; so it was in earlier versions", async () => {
+  const folder = await makeFolder();
+  const loop = { kind: "event-loop", name: "l", group: "g" } as const;
+  const { journal } = await openIn(folder);
+  await journal.keepEntries({ add: [loop], remove: [] });
+  await journal.keepEntries({ add: [], remove: [loop] });
+  await journal.keepEntries({ add: [loop], remove: [] });
+  await journal.close();
+  expect(readFileSync(journal.path, "utf8")).toContain(
+    '"remove":[{"kind":"event-loop","name":"l"}]',
+  );
+  expect((await openIn(folder)).journal.kept.entries()).toEqual([loop]);
+  appendFileSync(journal.path, encodeLine({ seq: 4, remove: [loop] }));
+  expect((await openIn(folder)).journal.kept.entries()).toEqual([]);
+});
+
+test("a line that could not be read again is not written", async () => {
+  const folder = await makeFolder();
+  const { journal } = await openIn(folder);
+  await journal.keepObjects(set(group("a")));
+  const before = readFileSync(journal.path);
+  const odd = { ...group("b"), namespace: "no such name" };
+  await expect(journal.keepObjects(set(group("c"), odd))).rejects.toMatchObject({
+    code: "ERR_JOURNAL",
+    message: expect.stringMatching(/set\[1\]\.namespace: .*nothing was changed.*defect/),
+  });
+  const more = { kind: "event-loop-group", name: "g", odd: 1 } as const;
+  await expect(journal.keepEntries({ add: [more], remove: [] })).rejects.toThrow("add[0].odd");
+  expect(readFileSync(journal.path)).toEqual(before);
+  await journal.keepObjects(set(group("d")));
+  expect(namesIn(journal)).toEqual(["default/a", "default/d"]);
+});
+
+test("what is encoded in pieces is the same line", async () => {
+  const set = Array.from({ length: 450 }, (_, index) => group(`g${index}`));
+  const entry = {
+    seq: 7,
+    desired: { set, delete: gone("x").delete },
+    runtime: { add: [], remove: [{ kind: "controller", name: "c" } as const] },
+  };
+  expect(await encodeChecked(entry)).toEqual({ ok: true, value: encodeEntry(entry) });
+  expect(encodeEntry(entry)).toBe(
+    encodeLine({ seq: 7, set, delete: entry.desired.delete, remove: entry.runtime.remove }),
+  );
 });
 
 test("a last line is kept whole or cut off, wherever it breaks off", async () => {

@@ -1,5 +1,6 @@
 import { chmod, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate as pause } from "node:timers/promises";
 import type { DesiredChange, RuntimeChange } from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -7,6 +8,7 @@ import { Turns } from "../../core/turns.ts";
 import { syncFolder } from "../private-files.ts";
 import { AppendFile, type RawFile } from "./append-file.ts";
 import {
+  encodeChecked,
   encodeEntry,
   encodeHeader,
   type KeptChange,
@@ -115,7 +117,7 @@ export class Journal {
   #append(change: KeptChange): Promise<void> {
     const done = this.#turns.take(async () => {
       try {
-        await this.#file.append(encodeEntry({ seq: this.#nextSeq, ...change }));
+        await this.#file.append(await this.#lineOf(change));
       } catch (error) {
         throw notWritable(this.path, error);
       }
@@ -128,6 +130,16 @@ export class Journal {
       () => undefined,
     );
     return done;
+  }
+
+  /** A line that could not be read at the next start is never written. */
+  async #lineOf(change: KeptChange): Promise<string> {
+    const line = await encodeChecked({ seq: this.#nextSeq, ...change });
+    if (line.ok) return line.value;
+    throw new CoreError(
+      "ERR_JOURNAL",
+      `${this.path}: the change can not be kept: the journal could not be read with it: ${line.fault}; nothing was changed: this is a defect of Portolan, please report it`,
+    );
   }
 
   async #compact(): Promise<void> {
@@ -161,7 +173,7 @@ async function writeWhole(
   try {
     const file = new AppendFile(await openWith(options)(newPath(path), "wx"), 0);
     try {
-      await file.append(wholeText(kept, first));
+      await file.append(await wholeText(kept, first));
       await rename(newPath(path), path);
       return file;
     } catch (error) {
@@ -173,11 +185,13 @@ async function writeWhole(
   }
 }
 
-function wholeText(kept: KeptState, first: number): string {
-  const lines = [...kept.parts()].map((part, index) =>
-    encodeEntry({ seq: first + index, ...part }),
-  );
-  return [encodeHeader(first), ...lines].join("");
+async function wholeText(kept: KeptState, first: number): Promise<string> {
+  const lines = [encodeHeader(first)];
+  for (const part of kept.parts()) {
+    await pause();
+    lines.push(encodeEntry({ seq: first + lines.length - 1, ...part }));
+  }
+  return lines.join("");
 }
 
 function openWith({ openFile }: JournalOptions): NonNullable<JournalOptions["openFile"]> {
