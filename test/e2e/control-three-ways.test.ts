@@ -8,7 +8,7 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { tokenize } from "../../src/control/grammar/tokenize.ts";
 import { type CommandPlace, hundredCommands } from "../../src/control/hundred-commands.fixture.ts";
 import type { Result } from "../../src/control/result.ts";
-import { freePort } from "../support/named-server.ts";
+import { freePortBlock } from "../support/free-ports.ts";
 import { redisCli } from "../support/redis-cli.ts";
 import { requires } from "../support/requires.ts";
 import { startUp, type UpInstance } from "./cli-instance.ts";
@@ -16,6 +16,8 @@ import { startUp, type UpInstance } from "./cli-instance.ts";
 const run = promisify(execFile);
 /** A process for each command takes its time. */
 const SLOW = { timeout: 180_000 };
+/** As many as the commands may use. */
+const PORTS = 12;
 const ARGS = ["--allow-system-commands"];
 
 let typed: readonly unknown[] = [];
@@ -26,7 +28,7 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "portolan-three-"));
   const pems = await generate([{ name: "commonName", value: "a.example" }], { keyType: "ec" });
   place = {
-    firstPort: (await freePort()) & ~15,
+    firstPort: await freePortBlock(PORTS),
     certFile: join(folder, "site.pem"),
     keyFile: join(folder, "site.key"),
     folder,
