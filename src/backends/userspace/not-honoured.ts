@@ -32,7 +32,8 @@ export class NotHonoured {
   }
 }
 
-function enumerate(names: readonly string[]): string {
+/** The first few names; how many others there are. */
+export function enumerate(names: readonly string[]): string {
   const named = names.slice(0, MAX_NAMED).join(", ");
   const others = names.length - MAX_NAMED;
   return others > 0 ? `${named} and ${others} more` : named;

@@ -1,67 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { endpointSchema } from "../../core/model/endpoint.ts";
 import { groupSchema } from "../../core/model/group.ts";
-import { listenerSchema } from "../../core/model/listener.ts";
 import { nodeSchema } from "../../core/model/node.ts";
-import type { ModelObject } from "../../core/model/object.ts";
 import { securityGroupSchema } from "../../core/model/security-group.ts";
-import { serviceSchema } from "../../core/model/service.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { EngineConfig, ListenerConfig } from "../../proxy/engine-config.ts";
-import { fullStateOf } from "./full-state.fixture.ts";
-import type { NodeFacts } from "./node-facts.ts";
-import { type EnginePlan, planEngine } from "./plan-engine.ts";
-
-const FACTS: NodeFacts = {
-  nodeName: "node-a",
-  machineAddresses: new Set(["192.0.2.1", "198.51.100.7", "203.0.113.20", "2001:db8::1"]),
-  nodePortAddresses: "primary",
-};
+import { endpoint, listener, plan, service } from "./plan-engine.fixture.ts";
+import type { EnginePlan } from "./plan-engine.ts";
 
 const NODE = nodeSchema.parse({
   kind: "Node",
   name: "node-a",
   addresses: ["192.0.2.1", "2001:db8::1", "198.51.100.7"],
 });
-
-async function plan(
-  objects: readonly ModelObject[],
-  facts: Partial<NodeFacts> = {},
-): Promise<EnginePlan> {
-  return planEngine(await fullStateOf(objects), { ...FACTS, ...facts });
-}
-
-function service(more: Readonly<Record<string, unknown>>): ModelObject {
-  return serviceSchema.parse({
-    kind: "Service",
-    name: "web",
-    type: "Plain",
-    ports: [{ port: 80, targetPort: 8080 }],
-    ...more,
-  });
-}
-
-function endpoint(name: string, more: Readonly<Record<string, unknown>> = {}): ModelObject {
-  return endpointSchema.parse({
-    kind: "Endpoint",
-    name,
-    group: "web",
-    addresses: ["10.0.0.1", "fd00::1"],
-    node: "node-a",
-    ...more,
-  });
-}
-
-function listener(more: Readonly<Record<string, unknown>> = {}): ModelObject {
-  return listenerSchema.parse({
-    kind: "Listener",
-    name: "front",
-    address: "127.0.0.1",
-    port: 8080,
-    service: "default/web",
-    ...more,
-  });
-}
 
 /** Where each listener listens. */
 function addressesOf({ config }: EnginePlan): readonly string[] {
@@ -93,7 +43,10 @@ describe("listeners", () => {
     const planned = await plan(objects);
     expect(addressesOf(planned)).toEqual(["127.0.0.1:8080 tcp", "[::1]:8080 tcp"]);
     expect(reached(planned)).toEqual([["10.0.0.1 8080", "10.0.0.2 8080"], ["fd00::1 8080"]]);
-    expect(planned.notHonoured).toEqual([]);
+    expect(planned.notHonoured).toEqual([
+      "it is called by IPv6, and its servers that are reached by IPv4 only are not used: Listener default/six (default/web/b)",
+    ]);
+    expect(planned.unserved).toEqual([]);
   });
 
   test.each([
@@ -175,6 +128,13 @@ describe("listeners", () => {
       "127.0.0.1:8082 tcp",
     ]);
     expect(reached(planned)).toEqual([[], [], []]);
+    expect(planned.notHonoured).toEqual([
+      "its service does not exist: Listener default/a-service (Service default/none)",
+      'its service has no port of that name: Listener default/b-port (Service default/web, port "none")',
+      "its service has no server, or none that is ready: Listener default/c-servers (Service default/web), Listener default/udp (Service default/web)",
+    ]);
+    // They may be added before what they lead to.
+    expect(planned.unserved).toEqual([]);
   });
 
   test("are guarded by their security group; one that is missing lets nobody in", async () => {
@@ -185,17 +145,22 @@ describe("listeners", () => {
     });
     const objects = [
       service({}),
+      endpoint("a"),
       guard,
       listener({ securityGroup: "default/guard" }),
       listener({ name: "missing", port: 8081, securityGroup: "default/none" }),
       listener({ name: "open", port: 8082 }),
     ];
-    const { config } = await plan(objects);
+    const { config, notHonoured, unserved } = await plan(objects);
     expect(config.listeners.map(({ access }) => access?.defaultAccess)).toEqual([
       "allow",
       "deny",
       undefined,
     ]);
+    expect(notHonoured).toEqual([
+      "its security group does not exist, so nobody may call it: Listener default/missing (SecurityGroup default/none)",
+    ]);
+    expect(unserved).toEqual([]);
   });
 
   test.each([

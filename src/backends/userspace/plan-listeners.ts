@@ -4,7 +4,7 @@ import type { Listener } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../core/model/service.ts";
-import type { FullState, ServiceEndpoints } from "../../core/sinks/fullstate.ts";
+import type { FullState } from "../../core/sinks/fullstate.ts";
 import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
 import {
   type ListenerConfig,
@@ -14,6 +14,7 @@ import {
 import type { ListenerFiles } from "./files/listener-files.ts";
 import { type FilePlan, planFiles } from "./files/plan-files.ts";
 import { planTls } from "./files/plan-tls.ts";
+import { type Lead, ListenerGaps } from "./listener-gaps.ts";
 import { canListenOn, type NodeFacts, ownAddresses, routeNodeOf } from "./node-facts.ts";
 import type { NotHonoured } from "./not-honoured.ts";
 import type { Families, UpstreamPlanner } from "./upstream-planner.ts";
@@ -29,6 +30,7 @@ export function planListeners(
 ): readonly ListenerConfig[] {
   const { services, further } = state;
   const own = ownAddresses(routeNodeOf(state, facts), facts);
+  const gaps = new ListenerGaps(further["security-groups"], notHonoured);
   const configs: ListenerConfig[] = [];
   for (const listener of further.listeners.values()) {
     const plan = planFiles(listener, files, facts);
@@ -41,9 +43,12 @@ export function planListeners(
     for (const note of plan.notes) notHonoured.add(note, `Listener ${keyOf(listener)}`);
     for (const note of tlsPlan.notes) notHonoured.addListener(note, keyOf(listener));
     const item = services.get(listener.service);
-    const upstream = upstreamOf(listener, item, upstreams);
+    const port = item && portOf(item.service.service, listener);
+    const lead = { item, port, families: familiesOf(listener) };
+    gaps.note(listener, lead);
+    const upstream = upstreamOf(listener, lead, upstreams);
     if (upstream === undefined) continue;
-    const exceptions = exceptionsOf(listener, item, upstreams, own);
+    const exceptions = exceptionsOf(listener, lead, upstreams, own);
     const config = configOf(listener, upstream, plan, further["security-groups"]);
     configs.push({ ...config, tls, exceptions });
   }
@@ -52,27 +57,24 @@ export function planListeners(
 
 /** Key of the upstream that a listener leads to; undefined where its port is to stay closed. */
 function upstreamOf(
-  listener: Listener,
-  item: ServiceEndpoints | undefined,
+  { mode }: Listener,
+  { item, port, families }: Lead,
   upstreams: UpstreamPlanner,
 ): string | undefined {
-  const port = item && portOf(item.service.service, listener);
   if (item === undefined || port === undefined) return upstreams.nobody();
-  if (listener.mode === "dns") return upstreams.forNames(item, port);
-  const families = familiesOf(listener);
-  if (listener.mode === "udp" && !isUsable(item, port, families)) return undefined;
+  if (mode === "dns") return upstreams.forNames(item, port);
+  if (mode === "udp" && !isUsable(item, port, families)) return undefined;
   return upstreams.forPort(item, port, families);
 }
 
 function exceptionsOf(
-  listener: Listener,
-  item: ServiceEndpoints | undefined,
+  { mode }: Listener,
+  { item, port, families }: Lead,
   upstreams: UpstreamPlanner,
   own: readonly string[],
 ): readonly UpstreamException[] {
-  const port = item && portOf(item.service.service, listener);
-  if (item === undefined || port === undefined || listener.mode === "dns") return [];
-  return upstreams.exceptionsFor(own, item, port, familiesOf(listener));
+  if (item === undefined || port === undefined || mode === "dns") return [];
+  return upstreams.exceptionsFor(own, item, port, families);
 }
 
 /** Why this backend can not open it; undefined where it can. */
@@ -89,9 +91,9 @@ function portOf({ ports }: Service, { servicePort }: Listener): ServicePort | un
   return ports.find((port) => port.name === servicePort);
 }
 
-/** A server is called in the family that its client came by; a unix socket has none. */
-function familiesOf({ address }: Listener): Families {
-  return isPath(address) ? FAMILIES : [familyOf(address)];
+/** A server is called in the family that its client came by; a unix socket has none, and names are told in both. */
+function familiesOf({ address, mode }: Listener): Families {
+  return isPath(address) || mode === "dns" ? FAMILIES : [familyOf(address)];
 }
 
 function configOf(

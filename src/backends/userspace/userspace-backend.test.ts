@@ -140,8 +140,10 @@ test("says what it serves from now on, and what it can not, once", async () => {
   set(listener(83));
   await backend.sink.send(SYNC);
   expect(lines).toEqual([
+    "its service does not exist: Listener default/on-81 (Service default/none)",
     "its address is none of this machine: Listener default/on-82",
     "serving 127.0.0.1:81",
+    "its service does not exist: Listener default/on-83 (Service default/none)",
     "serving 127.0.0.1:83",
     "no longer serving 127.0.0.1:81",
   ]);
