@@ -12,6 +12,10 @@ import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { paintFor } from "./text/paint.ts";
 
 const DELETE_OPTIONS = {
+  force: {
+    kind: "boolean",
+    help: "also what others lead to; they lead nowhere until it is there again",
+  },
   dryRun: { kind: "boolean", help: "show what would be deleted and delete nothing" },
 } as const;
 
@@ -19,7 +23,7 @@ export const DELETE: CommandSpec = {
   name: "delete",
   summary: "delete objects of the running instance",
   description:
-    "All or nothing, by kind and names, or all that a state file names. Only what commands and `apply` made: what another source has is refused.",
+    "All or nothing, by kind and names, or all that a state file names. Only what commands and `apply` made: what another source has is refused, and what others lead to as well. With a group go its endpoints.",
   arguments: [
     {
       name: "KIND",
@@ -44,11 +48,15 @@ export const DELETE: CommandSpec = {
 
 async function remove(input: CommandInput): Promise<number> {
   const { context } = input;
-  const { dryRun } = resolveFlags(DELETE_OPTIONS, input);
+  const { force, dryRun } = resolveFlags(DELETE_OPTIONS, input);
   const { json } = resolveFlags(JSON_OPTION, input);
   const path = resolveTarget(input);
   const objects = await namedObjects(input);
-  const result = await callInstance(path, "delete", { objects, dryRun });
+  const result = await callInstance(path, "delete", {
+    objects,
+    dryRun,
+    ...(force && { force }),
+  });
   context.stdout.write(
     json
       ? `${JSON.stringify({ dryRun, ...result })}\n`

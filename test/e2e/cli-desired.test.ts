@@ -104,6 +104,55 @@ test(
 );
 
 test(
+  "what is used is not deleted, unless by force; what is in a group goes with it",
+  async () => {
+    const [port, a] = [await freePort(), await startNamedServer("a")];
+    const instance = await startUp();
+    const yaml = [
+      "{ kind: Service, name: u, type: Plain, ports: [{ port: 1 }], groups: [{ group: default/g }] }",
+      "{ kind: Group, name: g }",
+      `{ kind: Endpoint, name: s, group: g, addresses: [127.0.0.1], ports: [{ port: ${a.port} }] }`,
+      `{ kind: Listener, name: l, service: default/u, mode: tcp, address: 127.0.0.1, port: ${port} }`,
+    ];
+    const fileOf = (name: string, objects: readonly string[]): string =>
+      instance.file(name, `version: 1\nobjects:\n${objects.map((one) => `- ${one}\n`).join("")}`);
+    const all = fileOf("all.yaml", yaml);
+    expect(await instance.run(["apply", "-f", all])).toMatchObject({ code: 0, stderr: "" });
+
+    const used = "portolan: upstream u is used by tcp-lb l; delete those too, or say --force\n";
+    for (const more of [[], ["--dry-run"]]) {
+      expect(await instance.run(["delete", "upstream", "u", ...more])).toMatchObject({
+        code: 1,
+        stderr: used,
+      });
+    }
+    expect((await instance.run(["delete", "group", "g"])).stderr).toContain(
+      "server-group g is used by upstream u",
+    );
+    const less = fileOf("less.yaml", yaml.slice(1));
+    expect(await instance.run(["apply", "-f", less, "--prune"])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "portolan: upstream u is used by tcp-lb l; keep it in the file, or change those\n",
+    });
+    expect(await answerAt(port)).toBe("a");
+
+    expect(await instance.run(["delete", "upstream", "u", "--force"])).toMatchObject({
+      code: 0,
+      stdout: "- Service default/u\n1 change: 1 deleted\n",
+    });
+    expect((await instance.run(["delete", "group", "g"])).stdout).toBe(
+      "- Endpoint default/g/s\n- Group default/g\n2 changes: 2 deleted\n",
+    );
+    // What led there leads there again.
+    await instance.run(["apply", "-f", all]);
+    expect(await answerAt(port)).toBe("a");
+    expect((await instance.run(["delete", "-f", all])).stdout).toMatch(/4 changes: 4 deleted\n$/);
+  },
+  SLOW,
+);
+
+test(
   "what another source has is shown, and refused by name",
   async () => {
     const [port, a] = [await freePort(), await startNamedServer("a")];

@@ -27,6 +27,8 @@ export interface ApplyParams {
 
 export interface DeleteParams {
   readonly objects: readonly ObjectName[];
+  /** Whether also what others lead to. */
+  readonly force?: boolean | undefined;
   readonly dryRun: boolean;
 }
 
@@ -99,6 +101,7 @@ export const applyParams: z.ZodType<ApplyParams> = z.strictObject({
 
 export const deleteParams: z.ZodType<DeleteParams> = z.strictObject({
   objects: z.array(z.strictObject({ kind, key: z.string().min(1) })).min(1),
+  force: z.boolean().optional(),
   dryRun: z.boolean().default(false),
 });
 

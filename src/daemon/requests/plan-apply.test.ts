@@ -66,3 +66,94 @@ test("objects that are none are refused with all that is wrong", () => {
     }),
   );
 });
+
+const service = (name: string, groups: readonly string[], type = "Plain"): ModelObject =>
+  parseObject({
+    kind: "Service",
+    name,
+    type,
+    ports: [{ port: 1 }],
+    groups: groups.map((key) => ({ group: `default/${key}` })),
+  });
+const server = (group: string, name: string): ModelObject =>
+  parseObject({ kind: "Endpoint", name, group, addresses: ["10.0.0.1"], ports: [{ port: 80 }] });
+const listener = (name: string, leadsTo: string, port = 8080): ModelObject =>
+  parseObject({
+    kind: "Listener",
+    name,
+    address: "127.0.0.1",
+    port,
+    service: `default/${leadsTo}`,
+    mode: "tcp",
+  });
+const named = (kind: ModelObject["kind"], key: string) => ({ kind, key: `default/${key}` });
+
+test("what others lead to is not deleted, be they of a source, unless they go too or by force", () => {
+  const own = [service("u", ["g"]), group("g"), group("free")];
+  const store = storeWith(own, [listener("l", "u")]);
+  const both = [named("Service", "u"), named("Group", "g")];
+  expect(() => planDelete(store, both)).toThrow(
+    expect.objectContaining({
+      code: "ERR_IN_USE",
+      message: "upstream u is used by tcp-lb l; delete those too, or say --force",
+    }),
+  );
+  expect(() => planDelete(store, [named("Group", "g"), named("Group", "free")])).toThrow(
+    "server-group g is used by upstream u; ",
+  );
+  expect(planDelete(store, both, { force: true })).toEqual({
+    set: [],
+    delete: both,
+    tolerates: true,
+  });
+  const ours = storeWith([...own, listener("l", "u")]);
+  const all = [...both, named("Listener", "l")];
+  expect(planDelete(ours, all)).toEqual({ set: [], delete: all });
+});
+
+test("a group of the name of a service that names none is used by it", () => {
+  const store = storeWith([service("web", [], "ClusterIP"), group("web")]);
+  expect(() => planDelete(store, [named("Group", "web")])).toThrow(
+    "server-group web is used by service web; ",
+  );
+});
+
+test("what is in a group goes with it, once, and what a source put there stays", () => {
+  const own = [group("g"), server("g", "a"), server("g", "b"), server("other", "c")];
+  const store = storeWith(own, [server("g", "theirs")]);
+  expect(planDelete(store, [named("Endpoint", "g/b"), named("Group", "g")]).delete).toEqual([
+    named("Endpoint", "g/b"),
+    named("Endpoint", "g/a"),
+    named("Group", "g"),
+  ]);
+  const plain = storeWith([service("web", []), server("web", "a")]);
+  expect(planDelete(plain, [named("Service", "web")]).delete).toEqual([
+    named("Endpoint", "web/a"),
+    named("Service", "web"),
+  ]);
+});
+
+test("a prune is refused where what stays leads to what would go", () => {
+  const own = [service("u", ["g"]), group("g"), listener("l", "u"), group("free")];
+  const store = storeWith(own, [listener("theirs", "u", 8081)]);
+  expect(() => planApply(store, [group("g")], { prune: true })).toThrow(
+    expect.objectContaining({
+      code: "ERR_IN_USE",
+      message: "upstream u is used by tcp-lb theirs; keep it in the file, or change those",
+    }),
+  );
+  expect(() => planApply(store, [service("u", ["g"])], { prune: true })).toThrow(
+    "server-group g is used by upstream u; ",
+  );
+  expect(planApply(store, [service("u", [])], { prune: true }).delete).toEqual([
+    named("Listener", "l"),
+    named("Group", "g"),
+    named("Group", "free"),
+  ]);
+});
+
+test("a prune may take how a group balances: it lives by its servers", () => {
+  const store = storeWith([service("u", ["g"]), group("g"), server("g", "a")]);
+  const wanted = [service("u", ["g"]), server("g", "a")];
+  expect(planApply(store, wanted, { prune: true }).delete).toEqual([named("Group", "g")]);
+});

@@ -1,3 +1,5 @@
+import { viewOf } from "../../control/resources/state-view.ts";
+import { ourEndpoints, ownEndpoints } from "../../control/resources/upstream.ts";
 import { CONTROL_OWNER, type DesiredChange } from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
 import { deepEqual } from "../../core/model/equal.ts";
@@ -6,6 +8,7 @@ import { checkObject } from "../../core/model/parse.ts";
 import { type Problem, problemsError } from "../../core/model/problems.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import type { ChangedObject, ObjectName } from "../instance-socket/state-protocol.ts";
+import { assertNothingMissed, assertNothingUsed } from "./refuse-used.ts";
 
 /** So many names stand in an error; the rest is counted. */
 const MAX_NAMED = 20;
@@ -26,7 +29,7 @@ export function parseObjects(raw: readonly unknown[]): readonly ModelObject[] {
 /**
  * The fewest changes that make the objects so.
  * @param prune whether all else of the owner goes
- * @throws CoreError ERR_NOT_OURS
+ * @throws CoreError ERR_NOT_OURS, ERR_IN_USE
  */
 export function planApply(
   store: GlobalStore,
@@ -44,17 +47,39 @@ export function planApply(
   const gone = prune
     ? ownNames(store).filter(({ kind, key }) => !wanted.has(describe(kind, key)))
     : [];
-  return { set, delete: gone };
+  const change = { set, delete: gone };
+  assertNothingMissed(store, change);
+  return change;
 }
 
-/** @throws CoreError ERR_NOT_FOUND, ERR_NOT_OURS */
-export function planDelete(store: GlobalStore, names: readonly ObjectName[]): DesiredChange {
+/**
+ * What is named, with what belongs to it.
+ * @param force whether also what others lead to
+ * @throws CoreError ERR_NOT_FOUND, ERR_NOT_OURS, ERR_IN_USE
+ */
+export function planDelete(
+  store: GlobalStore,
+  names: readonly ObjectName[],
+  { force = false }: { readonly force?: boolean | undefined } = {},
+): DesiredChange {
   const missing = names.filter(({ kind, key }) => store.get(kind, key) === undefined);
   if (missing.length > 0) {
     throw new CoreError("ERR_NOT_FOUND", `not there: ${enumerate(missing)}`);
   }
   refuseOthers(store, names);
-  return { set: [], delete: names };
+  const all = names.flatMap((name) => [...membersOf(store, name), name]);
+  const byId = new Map(all.map((name) => [describe(name.kind, name.key), name]));
+  const change = { set: [], delete: [...byId.values()] };
+  if (force) return { ...change, tolerates: true };
+  assertNothingUsed(store, change);
+  return change;
+}
+
+/** The endpoints that go with it. */
+function membersOf(store: GlobalStore, { kind, key }: ObjectName): readonly ObjectName[] {
+  if (kind === "Group") return ourEndpoints(key, viewOf(store));
+  const object = store.get(kind, key);
+  return object?.kind === "Service" ? ownEndpoints(object, viewOf(store)) : [];
 }
 
 /** What a change comes to, as it is told. */

@@ -23,8 +23,8 @@ export function apply(live: LiveParts, params: ApplyParams): Promise<ChangesResu
 }
 
 export function remove(live: LiveParts, params: DeleteParams): Promise<ChangesResult> {
-  const what = `delete ${params.objects.length} objects`;
-  return change(live, what, params, (store) => planDelete(store, params.objects));
+  const what = `delete ${params.objects.length} objects${params.force === true ? " by force" : ""}`;
+  return change(live, what, params, (store) => planDelete(store, params.objects, params));
 }
 
 /** Planned in its turn: what came before it may have changed what there is. */
