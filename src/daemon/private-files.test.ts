@@ -33,6 +33,10 @@ test("a file that is too large, or not there, is named", async () => {
   expect(await readTextFile(path, 5)).toBe("12345");
   await expect(readTextFile(path, 4)).rejects.toMatchObject({ code: "ERR_STATE_TOO_LARGE" });
   await expect(readTextFile(`${path}x`, 4)).rejects.toMatchObject({ code: "ERR_STATE_UNREADABLE" });
+  await expect(readTextFile(join(path, ".."), 4)).rejects.toMatchObject({
+    code: "ERR_STATE_UNREADABLE",
+    message: `${join(path, "..")} can not be read: it is a folder; expected a regular file`,
+  });
 });
 
 test("private files are for their user; another text never takes the place of one", async () => {

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
 import { CoreError } from "../core/errors.ts";
+import { readRegularFile } from "../platform/read-regular-file.ts";
 
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
@@ -36,8 +37,8 @@ export async function syncFolder(path: string): Promise<void> {
 /** @throws CoreError ERR_STATE_TOO_LARGE, ERR_STATE_UNREADABLE */
 export async function readTextFile(path: string, maxBytes: number): Promise<string> {
   try {
-    const { size } = await stat(path);
-    if (size <= maxBytes) return await readFile(path, "utf8");
+    const text = await readRegularFile(path, maxBytes);
+    if (text !== undefined) return text;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CoreError("ERR_STATE_UNREADABLE", `${path} can not be read: ${why}`, { cause });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,15 @@ test("one that can not be used says why, and the value before it stays", async (
   await book.look();
   expect(await entry()).toMatchObject({ value: 1, problem: expect.stringContaining("ENOENT") });
   expect(changes()).toBe(2);
+});
+
+test.skipIf(process.platform === "win32")("a pipe is not waited for", async () => {
+  const { path, entry } = setUp();
+  execFileSync("mkfifo", [path]);
+  expect(await entry()).toMatchObject({
+    value: undefined,
+    problem: "it is a pipe; expected a regular file",
+  });
 });
 
 test("one that is missing is found when it comes", async () => {

@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
+import { readRegularFile } from "../../../platform/read-regular-file.ts";
 
 /** What is known of a file. */
 export interface FileEntry<T> {
@@ -15,6 +16,9 @@ export interface FileBookOptions<T> {
   readonly onChanged: () => void;
   readonly pollMs: number;
 }
+
+/** Room for a million names; more is a mistake. */
+const MAX_BYTES = 67_108_864;
 
 interface Page<T> extends FileEntry<T> {
   readonly version: string;
@@ -80,7 +84,9 @@ export class FileBook<T> {
 
   async #open(path: string, version: string, before: T | undefined): Promise<Page<T>> {
     try {
-      return { value: this.#options.parse(await readFile(path, "utf8")), problem: "", version };
+      const text = await readRegularFile(path, MAX_BYTES);
+      if (text === undefined) throw new RangeError(`it has more than ${MAX_BYTES} bytes`);
+      return { value: this.#options.parse(text), problem: "", version };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       return { value: before, problem, version };
