@@ -1,8 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConfigInputs, type InstanceConfig, resolveConfig } from "./config.ts";
+import { readSecretFile } from "./control-config.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -50,7 +52,10 @@ test("each of them can be elsewhere or off, also by the config file", async () =
   const config = await fileWith(
     "version: 1\noptions: { resp-listen: off, metrics-listen: off, http-hosts: [a.example] }\n",
   );
-  const { values, control } = await resolve({ config, httpListen: "0.0.0.0:80", noLoad: true });
+  const { values, control } = await resolve(
+    { config, httpListen: "0.0.0.0:80", noLoad: true },
+    { PORTOLAN_HTTP_TOKEN: "a token" },
+  );
   expect(values.metricsListen).toBeUndefined();
   expect(values.healthListen).toEqual(tcp(10256));
   expect(control).toMatchObject({
@@ -93,5 +98,27 @@ test("an address that is none is refused with what would be right", async () => 
   await expect(resolve({ respListen: "nowhere" })).rejects.toMatchObject({
     code: "ERR_USAGE",
     message: '--resp-listen: "nowhere" is not valid; expected HOST:PORT, PORT, unix:PATH or off',
+  });
+});
+
+test("controllers that others can reach need a secret: all that have none are named", async () => {
+  const open = { respListen: "0.0.0.0:1", httpListen: "[::]:2" };
+  await expect(resolve(open)).rejects.toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    message: [
+      "--resp-listen: others can reach 0.0.0.0:1; set PORTOLAN_RESP_PASSWORD, or listen on 127.0.0.1",
+      "--http-listen: others can reach [::]:2; set PORTOLAN_HTTP_TOKEN, or listen on 127.0.0.1",
+    ].join("\n"),
+  });
+  const secrets = { PORTOLAN_RESP_PASSWORD: "a", PORTOLAN_HTTP_TOKEN: "b" };
+  expect((await resolve(open, secrets)).control?.resp?.secret).toBe("a");
+});
+
+test.skipIf(process.platform === "win32")("a secret that a command names is no pipe", async () => {
+  const path = join(folder, "pipe");
+  execFileSync("mkfifo", [path]);
+  await expect(readSecretFile(path, "password-file")).rejects.toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    message: `password-file: ${path} can not be read: it is a pipe; expected a regular file`,
   });
 });

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { isPrivate } from "../control/listening.ts";
 import { CoreError } from "../core/errors.ts";
-import type { ListenAddress } from "../core/options/listen-address.ts";
+import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import { flagName } from "../core/options/option-spec.ts";
+import { readRegularFile } from "../platform/read-regular-file.ts";
 import type { ControlValues } from "./options.ts";
 import { instancePath } from "./presence.ts";
 
@@ -28,6 +30,8 @@ export interface ControlConfig {
   readonly hasConsole: boolean;
 }
 
+const MAX_SECRET_BYTES = 65_536;
+
 /** @throws CoreError ERR_USAGE, ERR_CONFIG_INVALID */
 export async function resolveControl(
   values: ControlValues,
@@ -36,16 +40,22 @@ export async function resolveControl(
 ): Promise<ControlConfig> {
   const secretOf = (file: "respPasswordFile" | "httpTokenFile", variable: string) =>
     readSecret({ option: `--${flagName(file)}`, path: values[file] }, variable, environment);
+  const resp = controllerOf(
+    addressOf(values.respListen),
+    await secretOf("respPasswordFile", "PORTOLAN_RESP_PASSWORD"),
+  );
+  const http = controllerOf(
+    addressOf(values.httpListen),
+    await secretOf("httpTokenFile", "PORTOLAN_HTTP_TOKEN"),
+  );
+  refuseOpen([
+    { config: resp, option: "--resp-listen", remedy: "PORTOLAN_RESP_PASSWORD" },
+    { config: http, option: "--http-listen", remedy: "PORTOLAN_HTTP_TOKEN" },
+  ]);
   return {
     stateFolder: resolve(dirname(instancePath(state))),
-    resp: controllerOf(
-      addressOf(values.respListen),
-      await secretOf("respPasswordFile", "PORTOLAN_RESP_PASSWORD"),
-    ),
-    http: controllerOf(
-      addressOf(values.httpListen),
-      await secretOf("httpTokenFile", "PORTOLAN_HTTP_TOKEN"),
-    ),
+    resp,
+    http,
     httpHosts: values.httpHosts,
     maySystem: values.allowSystemCommands,
     beginsEmpty: values.noLoad,
@@ -64,6 +74,23 @@ function controllerOf(
   return address && { address, secret };
 }
 
+/** A controller that others can reach has a secret. @throws CoreError ERR_CONFIG_INVALID that names all that have none */
+function refuseOpen(
+  controllers: readonly {
+    readonly config: ControllerConfig | undefined;
+    readonly option: string;
+    /** The variable that could hold its secret. */
+    readonly remedy: string;
+  }[],
+): void {
+  const lines = controllers.flatMap(({ config, option, remedy }) => {
+    if (config === undefined || config.secret !== undefined || isPrivate(config.address)) return [];
+    const address = formatListenAddress(config.address);
+    return [`${option}: others can reach ${address}; set ${remedy}, or listen on 127.0.0.1`];
+  });
+  if (lines.length > 0) throw new CoreError("ERR_CONFIG_INVALID", lines.join("\n"));
+}
+
 async function readSecret(
   { option, path }: { readonly option: string; readonly path: string | undefined },
   variable: string,
@@ -74,14 +101,28 @@ async function readSecret(
   if (given !== undefined && given !== "") {
     throw new CoreError("ERR_USAGE", `${option} and ${variable} are both given; expected one`);
   }
-  return readSecretFile(path, option);
+  // Who starts the instance may well give a pipe: `--http-token-file <(pass portolan)`.
+  return secretIn(path, option, () => readFile(path, "utf8"));
 }
 
-/** What stands in the file, without the end of its last line. @throws CoreError ERR_CONFIG_INVALID */
-export async function readSecretFile(path: string, place: string): Promise<string> {
+/**
+ * What stands in a file that a command names, without the end of its last line.
+ * @throws CoreError ERR_CONFIG_INVALID
+ */
+export function readSecretFile(path: string, place: string): Promise<string> {
+  return secretIn(path, place, () => readWithin(path));
+}
+
+async function readWithin(path: string): Promise<string> {
+  const text = await readRegularFile(path, MAX_SECRET_BYTES);
+  if (text === undefined) throw new RangeError(`it has more than ${MAX_SECRET_BYTES} bytes`);
+  return text;
+}
+
+async function secretIn(path: string, place: string, read: () => Promise<string>): Promise<string> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await read();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CoreError("ERR_CONFIG_INVALID", `${place}: ${path} can not be read: ${why}`, {

@@ -112,7 +112,7 @@ test("a controller that others could reach needs a secret, which is nowhere to b
   const [, , , , ...others] = NO_PORTS;
   const args = ["--http-listen", "off", ...others, "--to", "print", "--resp-listen", "0.0.0.0:0"];
   const refused = await runCli(["up", "--state", state, ...args]);
-  expect(refused.code).toBe(1);
+  expect(refused.code).toBe(3);
   expect(refused.stderr).toContain("PORTOLAN_RESP_PASSWORD");
   const password = "very-secret-word";
   const up = await startUp(state, args, { env: { PORTOLAN_RESP_PASSWORD: password } });
