@@ -18,6 +18,7 @@ import { auditControl, audited } from "./audit-control.ts";
 import { Committer } from "./committer.ts";
 import { Controllers } from "./controllers.ts";
 import { createWorld } from "./create-world.ts";
+import { reportJournal } from "./report-journal.ts";
 
 export interface ControlSideOptions {
   readonly config: InstanceConfig;
@@ -113,7 +114,7 @@ export class ControlSide {
     const committer = new Committer({ ...options, journal, log: deps.log });
     committer.load();
     store.markSynced(CONTROL_OWNER);
-    report.ok(`what commands make is kept in ${journal.path}`);
+    reportJournal(journal, report);
     const world = createWorld({
       store,
       engine: options.engine,

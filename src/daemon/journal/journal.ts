@@ -51,6 +51,7 @@ export class Journal {
   #nextSeq: number;
   /** It is written anew when it is larger than this, too: what failed once is not tried at each change. */
   #compactAbove: number;
+  #onWrite: (problem: CoreError | undefined) => void = () => undefined;
 
   /** @throws CoreError ERR_JOURNAL where it is damaged or can not be written */
   static async open(options: JournalOptions): Promise<Journal> {
@@ -108,6 +109,11 @@ export class Journal {
     return this.#append({ desired: NO_DESIRED_CHANGE, runtime });
   }
 
+  /** @param onWrite told after each change why the disk did not take it; undefined where it did */
+  follow(onWrite: (problem: CoreError | undefined) => void): void {
+    this.#onWrite = onWrite;
+  }
+
   /** Waits for what is under way. */
   async close(): Promise<void> {
     await this.#turns.over();
@@ -116,11 +122,15 @@ export class Journal {
 
   #append(change: KeptChange): Promise<void> {
     const done = this.#turns.take(async () => {
+      const line = await this.#lineOf(change);
       try {
-        await this.#file.append(await this.#lineOf(change));
+        await this.#file.append(line);
       } catch (error) {
-        throw notWritable(this.path, error);
+        const problem = notWritable(this.path, error);
+        this.#onWrite(problem);
+        throw problem;
       }
+      this.#onWrite(undefined);
       this.#nextSeq += 1;
       this.kept.apply(change);
     });
