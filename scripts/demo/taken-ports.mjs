@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import process from "node:process";
 
 /**
  * @typedef {object} WantedPort
@@ -16,9 +17,10 @@ const LAST_PORT = 65_535;
  * A line for each port that can not be had, and one with how to choose others; none where all can.
  * @param {readonly WantedPort[]} wanted
  * @param {FindHolder} findHolder
+ * @param {boolean} isRoot whether every process can be seen
  * @returns {Promise<readonly string[]>}
  */
-export async function describeTaken(wanted, findHolder) {
+export async function describeTaken(wanted, findHolder, isRoot = process.getuid?.() === 0) {
   /** @type {string[]} */
   const lines = [];
   /** @type {Map<string, number[]>} */
@@ -27,7 +29,7 @@ export async function describeTaken(wanted, findHolder) {
   const flags = new Set();
   const own = new Set(wanted.map(({ port }) => port));
   for (const [index, { port, use, flag }] of wanted.entries()) {
-    const why = await whyNot(wanted, index, findHolder);
+    const why = await whyNot(wanted, index, findHolder, isRoot);
     const ports = chosen.get(flag) ?? [];
     chosen.set(flag, ports);
     ports.push(why === undefined ? port : await nextFree(port, own));
@@ -44,8 +46,9 @@ export async function describeTaken(wanted, findHolder) {
  * @param {readonly WantedPort[]} wanted
  * @param {number} index
  * @param {FindHolder} findHolder
+ * @param {boolean} isRoot
  */
-async function whyNot(wanted, index, findHolder) {
+async function whyNot(wanted, index, findHolder, isRoot) {
   const port = wanted[index]?.port ?? 0;
   const other = wanted.slice(0, index).find((one) => one.port === port);
   if (other !== undefined) return `is the one for ${other.use}`;
@@ -53,7 +56,17 @@ async function whyNot(wanted, index, findHolder) {
   if (code === undefined) return undefined;
   if (code === "EACCES") return "is not for everyone (EACCES)";
   if (code !== "EADDRINUSE") return `can not be had (${code})`;
-  return `is taken by ${findHolder(port) ?? "another process, which only root can see"}`;
+  return `is taken by ${findHolder(port) ?? unseenHolder(isRoot)}`;
+}
+
+/**
+ * Root sees every process of its own, so there it may be no listener at all that has the port.
+ * @param {boolean} isRoot
+ */
+function unseenHolder(isRoot) {
+  return isRoot
+    ? "another process or an outgoing connection"
+    : "another process, which only root can see";
 }
 
 /**

@@ -27,8 +27,10 @@ test("a port that is taken: for what, by whom, and how to choose another that is
   expect(line).toBe(`port ${port}, for the balancer, is taken by nginx (pid 7)`);
   const [, other] = /^choose others: npm start -- --port (\d+)$/.exec(remedy ?? "") ?? [];
   expect(await describeTaken([wanted(Number(other))], () => undefined)).toEqual([]);
-  const [unseen] = await describeTaken([wanted(port)], () => undefined);
-  expect(unseen).toContain("is taken by another process");
+  const [unseen] = await describeTaken([wanted(port)], () => undefined, false);
+  expect(unseen).toMatch(/ is taken by another process, which only root can see$/);
+  const [toRoot] = await describeTaken([wanted(port)], () => undefined, true);
+  expect(toRoot).toMatch(/ is taken by another process or an outgoing connection$/);
 });
 
 test("ports that are chosen together are told together", async () => {
