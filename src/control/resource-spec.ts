@@ -25,8 +25,8 @@ export type ParamSpec = ParamBase &
         readonly values: readonly string[];
         readonly aliases?: Readonly<Record<string, string>>;
       }
-    /** `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`; `anyPort`: port 0 means any free one. */
-    | { readonly kind: "address"; readonly anyPort?: boolean }
+    /** `HOST:PORT`, `[IPV6]:PORT`; `unix`: also `unix:PATH`; `anyPort`: port 0 means any free one. */
+    | { readonly kind: "address"; readonly unix?: boolean; readonly anyPort?: boolean }
     /** Separated by commas; `references`: names of such resources. */
     | { readonly kind: "list"; readonly placeholder: string; readonly references?: ResourceName }
     /** The name of another resource. */
@@ -37,11 +37,23 @@ export type ParamSpec = ParamBase &
     | { readonly kind: "flag" }
   );
 
+/** A word that people try, and that an action does not take. */
+export interface RefusedParam {
+  readonly name: string;
+  /** In JSON. */
+  readonly field: string;
+  /** As it follows the word: `can not be changed`. */
+  readonly why: string;
+  /** What is to be done, as it follows `expected`. */
+  readonly instead: string;
+}
+
 /** An action as the manual tells it. */
 export interface ActionSpec {
   readonly help: string;
   /** Those that this action takes. */
   readonly params: readonly ParamSpec[];
+  readonly refused?: readonly RefusedParam[];
   /** Whole commands. */
   readonly examples: readonly string[];
 }

@@ -176,3 +176,10 @@ test("a file that can not be read is told", async () => {
   const instance = new TypedControl();
   expect(await instance.refusal("load /nowhere.conf")).toMatch(/^ERR_STATE_UNREADABLE/);
 });
+
+test("an object in which a key stands twice is refused by its line", async () => {
+  const line = 'System: set {"kind":"Group","name":"g0","name":"g1"}';
+  await expect(loaded(`add upstream u0\n${line}\n`)).rejects.toThrow(
+    /site\.conf:2: set\.name: the key is there twice; expected each key once/,
+  );
+});

@@ -3,6 +3,7 @@ import { canonicalJson } from "../../core/model/hash.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import { checkObject } from "../../core/model/parse.ts";
 import { invalid, problemsError } from "../../core/model/problems.ts";
+import { duplicateKeyProblem } from "../grammar/duplicate-key.ts";
 import { parseJson } from "../grammar/param-value.ts";
 
 const OBJECT_LINE = /^\s*System:\s*set\s+(?<json>.*)$/i;
@@ -23,6 +24,8 @@ export function parseObjectLine(line: string): ModelObject | undefined {
   if (raw === undefined) {
     throw problemsError("ERR_USAGE", [invalid(["set"], json, "an object of the model as JSON")]);
   }
+  const twice = duplicateKeyProblem(json, ["set"]);
+  if (twice !== undefined) throw problemsError("ERR_USAGE", [twice]);
   const checked = checkObject(raw, ["set"]);
   if (checked.ok) return checked.value;
   throw problemsError("ERR_USAGE", checked.problems);

@@ -41,6 +41,11 @@ export const EVENT_LOOP: ResourceHandler = {
             params: [],
             examples: ["remove event-loop el0 from event-loop-group elg0"],
           },
+          "force-remove": {
+            help: "Ends a loop just as remove does, which nothing can stand in the way of",
+            params: [],
+            examples: ["force-remove event-loop el0 from event-loop-group elg0"],
+          },
         },
       },
     ],
@@ -50,6 +55,7 @@ export const EVENT_LOOP: ResourceHandler = {
     list: (call) => ({ kind: "names", names: groupIn(call).loops }),
     "list-detail": async (call) => ({ kind: "records", records: await recordsOf(call) }),
     remove,
+    "force-remove": remove,
   },
 };
 

@@ -79,6 +79,14 @@ test("a loop that was there from the start comes back, which is said", async () 
   });
 });
 
+test("force-remove ends a loop too, and it is kept no longer", async () => {
+  const typed = new TypedControl();
+  await typed.typeAll("add event-loop-group elg0", "add event-loop el0 to event-loop-group elg0");
+  await typed.type("force-remove event-loop el0 from event-loop-group elg0");
+  expect(await typed.names("list event-loop in event-loop-group elg0")).toEqual([]);
+  expect(typed.world.kept().map(({ kind }) => kind)).toEqual(["event-loop-group"]);
+});
+
 test("without an engine the remedy is told", async () => {
   const typed = new TypedControl({ engine: null });
   for (const line of [

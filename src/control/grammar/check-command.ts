@@ -1,7 +1,13 @@
 import { invalid, type Problem, problemsError } from "../../core/model/problems.ts";
 import { ACTIONS, type Action, type ResourceCommand } from "../command.ts";
 import type { ResourceName } from "../resource-names.ts";
-import type { ActionSpec, ParamSpec, ResourceSpec, ScopeSpec } from "../resource-spec.ts";
+import type {
+  ActionSpec,
+  ParamSpec,
+  RefusedParam,
+  ResourceSpec,
+  ScopeSpec,
+} from "../resource-spec.ts";
 import { withArticle } from "./param-value.ts";
 import { paramProblems } from "./read-params.ts";
 import { expectedResource, isListing, prepositionOf } from "./words.ts";
@@ -36,8 +42,11 @@ export function commandProblems(
   }
   const spec = findActionSpec(command, resources);
   if (spec === undefined) problems.push(placeProblem(command, resource));
-  const params = (spec ?? onlySpec(resource, command.action))?.params;
-  if (params !== undefined) problems.push(...paramProblems(command.params, params, command.action));
+  const known = spec ?? onlySpec(resource, command.action);
+  if (known !== undefined) {
+    const { params, refused } = known;
+    problems.push(...paramProblems(command.params, params, command.action, refused));
+  }
   return problems;
 }
 
@@ -62,6 +71,11 @@ function onlySpec(resource: ResourceSpec, action: Action): ActionSpec | undefine
 /** Every parameter that an action has in some place of its resource. */
 export function paramsAnywhere(resource: ResourceSpec, action: Action): readonly ParamSpec[] {
   return resource.scopes.flatMap((scope) => scope.actions[action]?.params ?? []);
+}
+
+/** Every word that an action is known not to take in some place of its resource. */
+export function refusedAnywhere(resource: ResourceSpec, action: Action): readonly RefusedParam[] {
+  return resource.scopes.flatMap((scope) => scope.actions[action]?.refused ?? []);
 }
 
 /** The ways to say where a resource is when this is done to it. */

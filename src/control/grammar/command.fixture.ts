@@ -88,7 +88,10 @@ function inputs(spec: ParamSpec): fc.Arbitrary<ParamInput> {
     case "enum":
       return fc.constantFrom(...spec.values, ...Object.keys(spec.aliases ?? {}));
     case "address":
-      return fc.constantFrom("10.0.0.1:80", "[fd00::1]:443", "a.example:1", "unix:/run/a 'b'.sock");
+      return fc.constantFrom(
+        ...["10.0.0.1:80", "[fd00::1]:443", "a.example:1"],
+        ...(spec.unix === true ? ["unix:/run/a 'b'.sock"] : []),
+      );
     case "list":
       return fc.array(nameTexts, { minLength: 1, maxLength: 4 }).map((list) => list.join(","));
     case "reference":

@@ -27,7 +27,7 @@ export function readValue(spec: ParamSpec, input: ParamInput): ParamValue | unde
     case "enum":
       return readEnum(spec, input);
     case "address":
-      return typeof input === "string" ? parseAddress(input, spec.anyPort === true) : undefined;
+      return typeof input === "string" ? parseAddress(spec, input) : undefined;
     case "list":
       return readList(spec, input);
     case "reference":
@@ -49,7 +49,9 @@ export function expectedOf(spec: ParamSpec): string {
     case "enum":
       return `one of ${spec.values.join(", ")}`;
     case "address":
-      return "HOST:PORT, [IPV6]:PORT or unix:PATH";
+      return spec.unix === true
+        ? "HOST:PORT, [IPV6]:PORT or unix:PATH"
+        : "HOST:PORT or [IPV6]:PORT";
     case "list":
       return spec.references === undefined
         ? `${spec.placeholder}, or several with commas between`
@@ -89,15 +91,15 @@ function readEnum(spec: SpecOf<"enum">, input: ParamInput): string | undefined {
   return Object.entries(spec.aliases ?? {}).find(([alias]) => alias.toLowerCase() === word)?.[1];
 }
 
-/** Reads `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH`, `sock:PATH`. */
-function parseAddress(text: string, anyPort: boolean): ParamAddress | undefined {
+/** Reads `HOST:PORT`, `[IPV6]:PORT`, and where the spec has them `unix:PATH` and `sock:PATH`. */
+function parseAddress(spec: SpecOf<"address">, text: string): ParamAddress | undefined {
   if (CONTROL_CHARACTER.test(text)) return undefined;
   const prefix = SOCKET_PREFIXES.find((candidate) => text.startsWith(candidate));
   if (prefix !== undefined) {
     const path = text.slice(prefix.length);
-    return path === "" ? undefined : { kind: "unix", path };
+    return path === "" || spec.unix !== true ? undefined : { kind: "unix", path };
   }
-  const free = anyPort ? /^(.+):0$/.exec(text)?.[1] : undefined;
+  const free = spec.anyPort === true ? /^(.+):0$/.exec(text)?.[1] : undefined;
   const address = parseHostPort(free === undefined ? text : `${free}:1`);
   if (address === undefined) return undefined;
   const host = canonicalIp(address.host) ?? address.host;

@@ -168,6 +168,17 @@ test.each([
     ],
   ],
   [
+    "update upstream u0 x y",
+    [
+      'action: "update" is nothing that an upstream has; expected one of add, list, remove, force-remove',
+    ],
+  ],
+  ["add upstream u0 x y", ["x: unknown key; expected no parameters"]],
+  [
+    'add server-group g0 annotations {"a":"1","a":"2"}',
+    ["annotations.a: the key is there twice; expected each key once"],
+  ],
+  [
     "add server s1 address 10.0.0.1:80",
     ['in: "add server" with no place; expected to server-group NAME'],
   ],

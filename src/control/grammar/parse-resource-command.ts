@@ -1,8 +1,16 @@
-import { invalid, type Problem, unknownKey } from "../../core/model/problems.ts";
+import { invalid, type Problem } from "../../core/model/problems.ts";
 import type { Action, ParamInput, ResourceCommand, ResourceRef } from "../command.ts";
 import type { ParamSpec, ResourceSpec } from "../resource-spec.ts";
-import { commandProblems, findActionSpec, paramsAnywhere } from "./check-command.ts";
+import {
+  commandProblems,
+  findActionSpec,
+  paramsAnywhere,
+  placesOf,
+  refusedAnywhere,
+} from "./check-command.ts";
+import { duplicateKeyProblem } from "./duplicate-key.ts";
 import { expectedOf, isStringMap, parseJson, withArticle } from "./param-value.ts";
+import { unknownParam } from "./read-params.ts";
 import { TokenCursor } from "./token-cursor.ts";
 import type { Token } from "./tokenize.ts";
 import { expectedResource, findResource, isListing, isPreposition } from "./words.ts";
@@ -137,7 +145,10 @@ class Reading {
     const value = cursor.peek();
     const isValue = value !== undefined && !isPreposition(value) && !this.hasParam(value.text);
     if (isValue) cursor.next();
-    this.#blame(token.text, unknownKey([token.text], [...this.#specs.keys()]));
+    // Where nothing of the kind can be done, that is told instead.
+    if (placesOf(this.#resource, this.#action).length === 0) return;
+    const refused = refusedAnywhere(this.#resource, this.#action);
+    this.#blame(token.text, unknownParam(token.text, [...this.#specs.keys()], refused));
   }
 
   #readInput(spec: ParamSpec, cursor: TokenCursor): ParamInput | undefined {
@@ -148,8 +159,9 @@ class Reading {
     }
     if (token.kind !== "json") return token.text;
     const value = parseJson(token.text);
-    if (isStringMap(value)) return value;
-    this.#blame(spec.name, invalid([spec.name], token.text, expectedOf(spec)));
+    const twice = duplicateKeyProblem(token.text, [spec.name]);
+    if (isStringMap(value) && twice === undefined) return value;
+    this.#blame(spec.name, twice ?? invalid([spec.name], token.text, expectedOf(spec)));
     return undefined;
   }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { CoreError } from "../../core/errors.ts";
 import type { ParamInput } from "../command.ts";
 import type { ParamSpec } from "../resource-spec.ts";
-import { readValue } from "./param-value.ts";
+import { expectedOf, readValue } from "./param-value.ts";
 import { type ParamReader, paramProblems, readParams } from "./read-params.ts";
 import { FIXTURE_RESOURCES } from "./resources.fixture.ts";
 
@@ -18,7 +18,7 @@ const SPECS: readonly ParamSpec[] = [
     field: "method",
     help: "how",
   },
-  { kind: "address", name: "address", field: "address", help: "where", required: true },
+  { kind: "address", unix: true, name: "address", field: "address", help: "where", required: true },
   { kind: "list", placeholder: "FILE", name: "cert", field: "cert", help: "files" },
   {
     kind: "list",
@@ -107,6 +107,19 @@ test.each(["80", "10.0.0.1", "10.0.0.1:0", "10.0.0.1:65536", "fd00::1:80", "unix
     expect(() => read({ address: text })).toThrow(/expected HOST:PORT, \[IPV6\]:PORT or unix:PATH/);
   },
 );
+
+test("a unix socket is an address only where the spec says so", () => {
+  const spec: ParamSpec = { kind: "address", name: "at", field: "at", help: "" };
+  expect(readValue(spec, "unix:/run/a.sock")).toBeUndefined();
+  expect(expectedOf(spec)).toBe("HOST:PORT or [IPV6]:PORT");
+});
+
+test("a key that is there twice in an object of texts is refused by its name", () => {
+  const params = new Map([["annotations", '{"a":"1","b":"2","a":"3"}']]);
+  expect(paramProblems(params, SPECS, "update")).toEqual([
+    expect.objectContaining({ path: ["annotations", "a"], value: "the key is there twice" }),
+  ]);
+});
 
 test("port 0 is an address where any free port is meant to be", () => {
   const spec: ParamSpec = { kind: "address", anyPort: true, name: "at", field: "at", help: "" };

@@ -1,7 +1,8 @@
 import type { StringMap } from "../../core/model/common.ts";
 import { invalid, type Problem, problemsError, unknownKey } from "../../core/model/problems.ts";
 import type { Action, ParamInput } from "../command.ts";
-import type { ParamSpec } from "../resource-spec.ts";
+import type { ParamSpec, RefusedParam } from "../resource-spec.ts";
+import { duplicateKeyProblem } from "./duplicate-key.ts";
 import {
   expectedOf,
   isStringMap,
@@ -35,19 +36,40 @@ export function paramProblems(
   inputs: Inputs,
   specs: readonly ParamSpec[],
   action: Action,
+  refused: readonly RefusedParam[] = [],
 ): readonly Problem[] {
   const names = specs.map(({ name }) => name);
   const problems: Problem[] = [];
   for (const [name, input] of inputs) {
     const spec = specs.find((candidate) => candidate.name === name);
-    if (spec === undefined) problems.push(unknownKey([name], names));
-    else if (readValue(spec, input) === undefined) problems.push(invalidParam(spec, input));
+    if (spec === undefined) problems.push(unknownParam(name, names, refused));
+    else problems.push(...valueProblems(spec, input));
   }
   for (const spec of specs) {
     const isMissing = action === "add" && spec.required === true && !inputs.has(spec.name);
     if (isMissing) problems.push(invalid([spec.name], undefined, expectedOf(spec)));
   }
   return problems;
+}
+
+function valueProblems(spec: ParamSpec, input: ParamInput): readonly Problem[] {
+  if (readValue(spec, input) === undefined) return [invalidParam(spec, input)];
+  if (spec.kind !== "strings" || typeof input !== "string") return [];
+  return [duplicateKeyProblem(input, [spec.name])].filter((problem) => problem !== undefined);
+}
+
+/** What is wrong with a word that an action does not take. */
+export function unknownParam(
+  name: string,
+  known: readonly string[],
+  refused: readonly RefusedParam[],
+): Problem {
+  const told = refused.find((param) => param.name === name);
+  if (told !== undefined) {
+    return { path: [name], fault: "malformed", value: told.why, expected: told.instead };
+  }
+  const problem = unknownKey([name], known);
+  return known.length === 0 ? { ...problem, expected: "no parameters" } : problem;
 }
 
 function invalidParam(spec: ParamSpec, input: ParamInput): Problem {

@@ -6,6 +6,7 @@ const ADDRESS: ParamSpec = {
   field: "address",
   help: "where it listens",
   required: true,
+  unix: true,
 };
 
 const UPSTREAM: ParamSpec = {

@@ -1,15 +1,9 @@
 import { CoreError } from "../../core/errors.ts";
-import {
-  invalid,
-  type PathPart,
-  type Problem,
-  problemsError,
-  unknownKey,
-} from "../../core/model/problems.ts";
+import { invalid, type PathPart, type Problem, problemsError } from "../../core/model/problems.ts";
 import type { Action, ParamInput } from "../command.ts";
 import { expectedOf } from "../grammar/param-value.ts";
-import { paramProblems } from "../grammar/read-params.ts";
-import type { ParamSpec } from "../resource-spec.ts";
+import { paramProblems, unknownParam } from "../grammar/read-params.ts";
+import type { ParamSpec, RefusedParam } from "../resource-spec.ts";
 
 /** What a body says, in the words of commands. */
 export interface BodyParams {
@@ -31,6 +25,7 @@ export function readBodyParams(
   specs: readonly ParamSpec[],
   action: Action,
   pathName: string,
+  refused: readonly RefusedParam[] = [],
 ): BodyParams {
   if (!isObject(body)) throw problemsError("ERR_USAGE", [invalid([], body, "a JSON object")]);
   const problems: Problem[] = [];
@@ -40,7 +35,9 @@ export function readBodyParams(
     if (field === NAME_FIELD) continue;
     const spec = specs.find((candidate) => candidate.field === field);
     if (spec === undefined) {
-      problems.push(unknownKey([field], [NAME_FIELD, ...specs.map((known) => known.field)]));
+      const known = [NAME_FIELD, ...specs.map((each) => each.field)];
+      const byFields = refused.map((param) => ({ ...param, name: param.field }));
+      problems.push(unknownParam(field, known, byFields));
     } else if (isParamInput(value)) {
       params.set(spec.name, value);
     } else {

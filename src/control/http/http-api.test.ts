@@ -115,6 +115,22 @@ test("a body with mistakes is refused with all of them", async () => {
   });
 });
 
+test("a key that is there twice, and a field that can not be changed, are refused by name", async () => {
+  const { http } = await startMemoryController();
+  const twice = '{"name":"g0","annotations":{"a":"1","a":"2"}}';
+  const { status, json } = await http.ask("POST", `${MODULE}/server-group`, { body: twice });
+  expect(status).toBe(400);
+  expect(json).toMatchObject({ code: "ERR_USAGE", problems: [{ path: "annotations.a" }] });
+  const line = '{"command":"list upstream","command":"list tcp-lb"}';
+  expect((await http.ask("POST", "/api/v1/command", { body: line })).json).toMatchObject({
+    problems: [{ path: "command", value: "the key is there twice" }],
+  });
+  const moved = { address: "127.0.0.1:81" };
+  expect((await http.ask("PUT", `${MODULE}/tcp-lb/lb0`, { body: moved })).json).toMatchObject({
+    problems: [{ path: "address", value: "can not be changed" }],
+  });
+});
+
 test("what is no JSON, or none at all, is refused", async () => {
   const { http } = await startMemoryController();
   const post = (body: unknown, headers = {}) =>

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { problemsError } from "../../core/model/problems.ts";
+import { duplicateKeyProblem } from "../grammar/duplicate-key.ts";
 import { STATUS } from "./answer.ts";
 import { HttpRefusal } from "./refusal.ts";
 
@@ -8,6 +10,7 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
  * Reads a body as JSON; nothing else is taken, so that no form of a strange page can send one.
  * @param sendContinue lets a client go on that waits for a word before it sends the body
  * @throws HttpRefusal 400, 413, 415
+ * @throws CoreError ERR_USAGE for a key that stands twice in an object
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -25,6 +28,13 @@ export async function readJsonBody(
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   sendContinue();
   const text = await readText(request, maxBytes);
+  const body = parseBody(text);
+  const twice = duplicateKeyProblem(text, []);
+  if (twice !== undefined) throw problemsError("ERR_USAGE", [twice]);
+  return body;
+}
+
+function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

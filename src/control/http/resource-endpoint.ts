@@ -71,7 +71,9 @@ async function changeAnswer(
   const action = actionOf(route);
   const specs = paramsOf(route);
   const pathName = nameOf(request, route.resource.name);
-  const { name, params } = readBodyParams(await request.readBody(), specs, action, pathName);
+  const body = await request.readBody();
+  const refused = route.actions[action]?.refused;
+  const { name, params } = readBodyParams(body, specs, action, pathName, refused);
   const command = commandOf(route, action, name, within, params);
   const result = await request
     .change(() => control.run(command, request.caller))

@@ -20,8 +20,8 @@ Every command about a resource has this form:`;
 export const WORDS = `- **Names.** \`NAME\` is in the namespace \`default\`; \`NAMESPACE/NAME\` names another one. \`list\` and \`list-detail\` take no name.
 - **Places.** \`in\`, \`to\` and \`from\` all say where something is, the nearest first: \`in server s1 in server-group g0\`. Which of them is typed does not matter. Places and parameters may come in any order after the name.
 - **Parameters** are a word and its value; flags are a word alone (or with \`true\` or \`false\`). \`add\` needs those that are **bold** below. \`update\` changes what is said and leaves the rest; an empty value (\`""\`) takes away what was there.
-- **Values.** An address is \`HOST:PORT\`, \`[IPV6]:PORT\` or \`unix:PATH\` (\`sock:PATH\` is the same). A list has commas and no spaces between its entries. An object of texts is JSON: \`{"key":"value"}\`.
-- **Quotes** go around names and values that have spaces or quotes in them, or are \`in\`, \`to\` or \`from\`. \`"..."\` has the escapes of JSON (\`\\n\`, \`\\"\`, \`\\u00e9\`); in \`'...'\` only \`\\'\` and \`\\\\\` are escapes, so that patterns can be typed as they are. What begins with \`{\` is JSON up to the brace that closes it.
+- **Values.** An address is \`HOST:PORT\` or \`[IPV6]:PORT\`, and where it is said below \`unix:PATH\` (\`sock:PATH\` is the same). A list has commas and no spaces between its entries. An object of texts is JSON: \`{"key":"value"}\`.
+- **Quotes** go around values that have spaces or quotes in them, or are \`in\`, \`to\` or \`from\`; names have no spaces. \`"..."\` has the escapes of JSON (\`\\n\`, \`\\"\`, \`\\u00e9\`); in \`'...'\` only \`\\'\` and \`\\\\\` are escapes, so that patterns can be typed as they are. What begins with \`{\` is JSON up to the brace that closes it.
 - **Lines.** One command a line, of at most 65,536 characters. A line that begins with \`#\` is a comment.
 - **Mistakes** are all told at once (\`ERR_USAGE\`), each with its word, its value and what would be right; a word that is unknown is answered with the nearest one.
 

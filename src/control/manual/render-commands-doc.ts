@@ -3,7 +3,7 @@ import { placeText } from "../grammar/check-command.ts";
 import { expectedOf, withArticle } from "../grammar/param-value.ts";
 import { SYSTEM_SYNTAX } from "../grammar/parse-system-command.ts";
 import type { ResourceName } from "../resource-names.ts";
-import type { ParamSpec, ResourceSpec, ScopeSpec } from "../resource-spec.ts";
+import type { ParamSpec, RefusedParam, ResourceSpec, ScopeSpec } from "../resource-spec.ts";
 import { COMMANDS_INTRODUCTION, GENERATED, RESULTS, SYSTEM, WORDS } from "./commands-doc-text.ts";
 import { actionRows, actionsOf, SYNTAX } from "./render-manual.ts";
 import { paramValues, subjectOf } from "./usage.ts";
@@ -71,6 +71,8 @@ function renderScope(resource: ResourceSpec, scope: ScopeSpec): readonly string[
   if (params.length > 0) {
     parts.push(table(["parameter", "is", "of", "in JSON", "may be", "otherwise"], params));
   }
+  const refused = refusedRows(scope);
+  if (refused.length > 0) parts.push(table(["not taken", "of", "why", "instead"], refused));
   const examples = actionsOf(scope).flatMap(([, spec]) => spec.examples);
   if (examples.length > 0) parts.push(fenced(examples.join("\n")));
   return parts;
@@ -100,6 +102,24 @@ function paramRows(scope: ScopeSpec): readonly (readonly string[])[] {
     code(spec.field),
     valuesOf(spec),
     spec.standard ?? "",
+  ]);
+}
+
+/** One row a word that people try, with the actions that do not take it. */
+function refusedRows(scope: ScopeSpec): readonly (readonly string[])[] {
+  const rows = new Map<string, { readonly param: RefusedParam; readonly actions: string[] }>();
+  for (const [action, { refused = [] }] of actionsOf(scope)) {
+    for (const param of refused) {
+      const row = rows.get(param.name) ?? { param, actions: [] };
+      row.actions.push(action);
+      rows.set(param.name, row);
+    }
+  }
+  return [...rows.values()].map(({ param: { name, why, instead }, actions }) => [
+    code(name),
+    actions.join(", "),
+    why,
+    instead,
   ]);
 }
 

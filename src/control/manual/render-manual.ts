@@ -53,7 +53,7 @@ function renderOverview(resources: readonly ResourceSpec[]): string {
       "System",
       SYSTEM_SYNTAX.map(({ verb, argument = "", help }) => [`${verb} ${argument}`.trim(), help]),
     ),
-    "Quote names and values that have spaces in them: \"a b\" or 'a b'. A line that begins with # is a comment.",
+    "Quote values that have spaces in them: \"a b\" or 'a b'. A line that begins with # is a comment.",
     "man RESOURCE tells what can be done to a resource, man RESOURCE ACTION tells it with all parameters.",
   );
 }
@@ -95,7 +95,7 @@ function renderActionIn(
   resource: ResourceSpec,
   action: Action,
   scope: ScopeSpec,
-  { help, params, examples }: ActionSpec,
+  { help, params, refused = [], examples }: ActionSpec,
 ): string {
   const usages = scope.within.map((place) => usageOf(resource, action, place, params));
   const parts = [[...usages, `  ${help}`].join("\n")];
@@ -104,6 +104,14 @@ function renderActionIn(
       section(
         "Parameters",
         params.map((spec) => [paramTerm(spec), paramHelp(spec, action)]),
+      ),
+    );
+  }
+  if (refused.length > 0) {
+    parts.push(
+      section(
+        "Not taken",
+        refused.map(({ name, why, instead }) => [name, `${why}; expected ${instead}`]),
       ),
     );
   }

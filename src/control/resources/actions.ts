@@ -1,5 +1,5 @@
 import type { Action } from "../command.ts";
-import type { ActionSpec, ParamSpec } from "../resource-spec.ts";
+import type { ActionSpec, ParamSpec, RefusedParam } from "../resource-spec.ts";
 import { addParams, type Field, updateParams } from "./fields.ts";
 
 /** What the manual says of a resource that is added, listed, changed and removed. */
@@ -16,6 +16,10 @@ export interface ActionTexts {
   readonly update: readonly string[];
   /** What `remove` takes along or refuses. */
   readonly remove: string;
+  /** What `force-remove` means for those that use it, where that is more than that it is gone. */
+  readonly force?: string;
+  /** Words that neither `add` nor `update` takes. */
+  readonly refused?: readonly RefusedParam[];
   /** How it is typed: `tcp-lb lb0`. */
   readonly example: string;
 }
@@ -33,13 +37,17 @@ export function actionsOf<O>(
     params,
     examples,
   });
-  const update = plain(
-    `Changes what is said of ${one}, while it runs, and leaves the rest as it is`,
-    texts.update,
-    updateParams(fields),
-  );
+  const { refused = [] } = texts;
+  const update: ActionSpec = {
+    ...plain(
+      `Changes what is said of ${one}, while it runs, and leaves the rest as it is`,
+      texts.update,
+      updateParams(fields),
+    ),
+    refused: [...fixedParams(fields), ...refused],
+  };
   return {
-    add: plain(`Adds ${one}`, texts.add, addParams(fields)),
+    add: { ...plain(`Adds ${one}`, texts.add, addParams(fields)), refused },
     list: plain(`Shows the names of all ${many}`, [`list ${type}${listed}`]),
     "list-detail": plain(`Shows all ${many} with what they are and who owns them`, [
       `list-detail ${type}${listed}`,
@@ -49,8 +57,21 @@ export function actionsOf<O>(
       `remove ${example}${place.replace(/^ (?:to|in) /, " from ")}`,
     ]),
     "force-remove": plain(
-      `Removes ${one} whoever uses it; open connections go on until they end by themselves`,
+      [
+        `Removes ${one} whoever uses it`,
+        ...(texts.force === undefined ? [] : [texts.force]),
+        "open connections go on until they end by themselves",
+      ].join("; "),
       [`force-remove ${example}${place.replace(/^ (?:to|in) /, " from ")}`],
     ),
   };
+}
+
+function fixedParams<O>(fields: readonly Field<O>[]): readonly RefusedParam[] {
+  return addParams(fields.filter(({ isFixed }) => isFixed === true)).map(({ name, field }) => ({
+    name,
+    field,
+    why: "can not be changed",
+    instead: `none: remove it, and add it with another ${name}`,
+  }));
 }

@@ -98,6 +98,7 @@ export const CERT_KEY: DesiredResource = {
           add: ["add cert-key c0 cert /etc/ssl/site.pem,/etc/ssl/chain.pem key /etc/ssl/site.key"],
           update: ["update cert-key c0 cert /etc/ssl/new.pem key /etc/ssl/new.key"],
           remove: "; refused while a listener uses it",
+          force: "listeners that name it have no such certificate until it is there again",
         }),
       },
     ],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CoreError } from "../../core/errors.ts";
-import { TypedControl } from "../typed.fixture.ts";
+import { REMOTE, TypedControl } from "../typed.fixture.ts";
 
 test("controllers are added, listed and removed, and kept for the next start", async () => {
   const instance = new TypedControl();
@@ -60,6 +60,22 @@ test("one whose end can not be kept listens again", async () => {
   instance.world.failNext = new CoreError("ERR_JOURNAL", "no space left");
   expect(await instance.refusal("remove resp-controller r0")).toMatch(/^ERR_JOURNAL/);
   expect(await instance.names("list resp-controller")).toEqual(["r0"]);
+});
+
+test("a console on the instance's terminal can not be added, which is said with what can be done", async () => {
+  const instance = new TypedControl();
+  expect(await instance.refusal("add stdio-controller stdio")).toMatch(
+    /^ERR_NOT_POSSIBLE_HERE stdio-controller stdio: .*"portolan console"/,
+  );
+  expect(await instance.refusal("add stdio-controller stdio", REMOTE)).toMatch(/^ERR_REFUSED/);
+  instance.world.controllers.start({
+    type: "stdio-controller",
+    name: "stdio",
+    address: "",
+    hasSecret: false,
+    connections: 1,
+  });
+  expect(await instance.refusal("add stdio-controller other")).toMatch(/^ERR_KEY_TAKEN/);
 });
 
 test("one that was told at the start comes back with the next one", async () => {

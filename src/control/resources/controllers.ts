@@ -1,3 +1,4 @@
+import { CoreError } from "../../core/errors.ts";
 import { problemsError } from "../../core/model/problems.ts";
 import { formatListenAddress } from "../../core/options/listen-address.ts";
 import type { Action } from "../command.ts";
@@ -16,6 +17,7 @@ const ADDRESS: ParamSpec = {
   name: "address",
   field: "address",
   required: true,
+  unix: true,
   anyPort: true,
   help: "Where it listens: HOST:PORT (port 0: any free one) or unix:PATH; without a secret on loopback only",
 };
@@ -66,7 +68,7 @@ const TEXTS: Readonly<
   "stdio-controller": {
     summary: "The console on the terminal that the instance was started on",
     shorts: ["stdio"],
-    add: [],
+    add: ["add stdio-controller stdio"],
     name: "stdio",
   },
 };
@@ -78,12 +80,16 @@ function actionSpecs(type: ControllerType): Partial<Record<Action, ActionSpec>> 
     params: [],
     examples: [example],
   });
-  const adding: ActionSpec | undefined =
+  const adding: ActionSpec =
     secret === undefined
-      ? undefined
+      ? {
+          help: "Refused, with how to open a console: an instance opens its own at its start only",
+          params: [],
+          examples: add,
+        }
       : { help: "Listens there, and after each start", params: [ADDRESS, secret], examples: add };
   return {
-    ...(adding === undefined ? {} : { add: adding }),
+    add: adding,
     list: plain("Shows the names of those that listen", `list ${type}`),
     "list-detail": plain(
       "Shows those that listen, with where and for how many",
@@ -153,6 +159,18 @@ async function add(type: ControllerEntry["type"], call: ActionCall): Promise<Res
   return DONE;
 }
 
+/** Who started the instance may be at its terminal no more: it is asked for at the start, by them. */
+function refuseConsole({ command: { name }, world }: ActionCall): never {
+  const [open] = statesOf(world, "stdio-controller");
+  if (open !== undefined) {
+    throw taken(`stdio-controller ${name}`, "the console that is open on the instance's terminal");
+  }
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    `stdio-controller ${name}: an instance opens a console on its terminal only at its start (portolan up --console); "portolan console" opens one on any terminal`,
+  );
+}
+
 async function remove(type: ControllerType, { command, world }: ActionCall): Promise<Result> {
   const { name } = command;
   const known = controllerNames(world, type);
@@ -183,8 +201,8 @@ function keptEntry(
 }
 
 function controllerHandler(type: ControllerType): ResourceHandler {
-  const adding: ActionHandler | undefined =
-    type === "stdio-controller" ? undefined : (call) => add(type, call);
+  const adding: ActionHandler =
+    type === "stdio-controller" ? refuseConsole : (call) => add(type, call);
   return {
     spec: {
       name: type,
@@ -195,7 +213,7 @@ function controllerHandler(type: ControllerType): ResourceHandler {
       scopes: [{ within: [[]], actions: actionSpecs(type) }],
     },
     actions: {
-      ...(adding === undefined ? {} : { add: adding }),
+      add: adding,
       list: ({ world }) => ({ kind: "names", names: controllerNames(world, type) }),
       "list-detail": ({ world }) => ({ kind: "records", records: records(world, type) }),
       remove: (call) => remove(type, call),

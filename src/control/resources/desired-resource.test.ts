@@ -180,6 +180,48 @@ describe("references", () => {
     expect(await instance.refusal("remove upstream u0")).toMatch(/^ERR_IN_USE/);
   });
 
+  test("force-remove of a server group takes it out of the upstreams of commands", async () => {
+    const instance = await balancer();
+    await instance.typeAll(
+      "add server-group g1",
+      "add server-group g1 to upstream u0 weight 3",
+      "add service web ports 80",
+      "add server-group g0 to service web",
+    );
+    const theirs = parseObject({
+      kind: "Service",
+      name: "theirs",
+      type: "Plain",
+      ports: [{ port: 1 }],
+      groups: [{ group: "default/g0", weight: 7 }],
+    });
+    instance.world.store.transact("file", (transaction) => transaction.set(theirs));
+    await instance.typeAll("force-remove server-group g0", "add server-group g0");
+    expect(await instance.names("list server-group in upstream u0")).toEqual(["g1"]);
+    expect(await instance.names("list server-group in service web")).toEqual([]);
+    expect(await instance.names("list server-group in upstream theirs")).toEqual(["g0"]);
+    await instance.type("force-remove server-group g1");
+    expect(await instance.names("list server-group in upstream u0")).toEqual([]);
+  });
+
+  test("only force-remove goes on where a data plane can not do without what goes", async () => {
+    const instance = await balancer();
+    await instance.typeAll(
+      "add cert-key c0 cert /pem/site.pem key /pem/site.key",
+      "add cert-key c1 cert /pem/site.pem key /pem/site.key",
+      "update tcp-lb lb0 cert-key c0",
+      "remove cert-key c1",
+    );
+    expect(instance.world.commits.at(-1)?.tolerates).toBeUndefined();
+    await instance.type("force-remove cert-key c0");
+    expect(instance.world.commits.at(-1)).toEqual({
+      set: [],
+      delete: [{ kind: "Certificate", key: "default/c0" }],
+      tolerates: true,
+    });
+    expect(await instance.records("list-detail tcp-lb")).toMatchObject([{ "cert-key": ["c0"] }]);
+  });
+
   test("what is removed takes along what is in it", async () => {
     const instance = await balancer();
     await instance.typeAll(

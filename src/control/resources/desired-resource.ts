@@ -110,7 +110,8 @@ export function withoutSame(change: DesiredChange, view: StateView): DesiredChan
   const set = change.set.filter(
     (object) => !deepEqual(view.get(object.kind, keyOf(object)), object),
   );
-  return { set, delete: change.delete };
+  const { delete: removed, tolerates } = change;
+  return { set, delete: removed, ...(tolerates === undefined ? {} : { tolerates }) };
 }
 
 function readCallOf({ within, world }: ActionCall): ReadCall {

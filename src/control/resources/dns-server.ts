@@ -67,4 +67,13 @@ export const DNS_SERVER: DesiredResource = listenerResource(DNS_SERVERS, {
     "add dns-server dns1 address 127.0.0.1:5354 upstream u0 allow-non-backend forward-to 192.0.2.53",
   ],
   update: ["update dns-server dns0 hosts /etc/portolan/hosts"],
+  refused: [
+    {
+      name: "ttl",
+      field: "ttl",
+      why: "can not be chosen",
+      instead:
+        "nothing: answers about servers hold for 5 s, those of the hosts file for 60 s, others as long as their resolver says",
+    },
+  ],
 });

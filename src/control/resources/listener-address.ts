@@ -4,15 +4,12 @@ import { invalid } from "../../core/model/problems.ts";
 import type { Field } from "./fields.ts";
 
 /** Of connections, which unix sockets have too. */
-export const ADDRESS: Field<Listener> = addressField("IP:PORT, [IPV6]:PORT or unix:PATH", (path) =>
-  path.startsWith("/"),
-);
+export const ADDRESS: Field<Listener> = addressField("IP:PORT, [IPV6]:PORT or unix:PATH", true);
 
 /** Of datagrams. */
-export const IP_ADDRESS: Field<Listener> = addressField("IP:PORT or [IPV6]:PORT", () => false);
+export const IP_ADDRESS: Field<Listener> = addressField("IP:PORT or [IPV6]:PORT", false);
 
-/** @param isPath whether that is the path of a unix socket that it could have */
-function addressField(form: string, isPath: (path: string) => boolean): Field<Listener> {
+function addressField(form: string, unix: boolean): Field<Listener> {
   return {
     specs: [
       {
@@ -20,6 +17,7 @@ function addressField(form: string, isPath: (path: string) => boolean): Field<Li
         name: "address",
         field: "address",
         required: true,
+        unix,
         help: `Where it listens: ${form}; to change it, remove and add`,
       },
     ],
@@ -27,7 +25,7 @@ function addressField(form: string, isPath: (path: string) => boolean): Field<Li
     show: ({ address, port }) => (port === 0 ? `unix:${address}` : formatHostPort(address, port)),
     read: (listener, params, problems) => {
       const given = params.address("address");
-      if (given?.kind === "unix" && isPath(given.path)) {
+      if (given?.kind === "unix" && given.path.startsWith("/")) {
         return { ...listener, address: given.path, port: 0 };
       }
       const address = given?.kind === "tcp" ? canonicalIp(given.host) : undefined;

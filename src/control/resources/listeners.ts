@@ -63,7 +63,8 @@ function totalsOf(
   };
 }
 
-export interface ListenerAbout extends Pick<ActionTexts, "one" | "many" | "add" | "update"> {
+export interface ListenerAbout
+  extends Pick<ActionTexts, "one" | "many" | "add" | "update" | "refused"> {
   readonly shorts: readonly string[];
   readonly summary: string;
   readonly example: string;

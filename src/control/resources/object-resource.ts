@@ -34,6 +34,8 @@ export interface ObjectResource<K extends Kind> {
   readonly ownPart?: (object: ObjectOf<K>) => object;
   /** What goes with it. */
   readonly inner?: (object: ObjectOf<K>, view: StateView) => DesiredChange["delete"];
+  /** What names it and is to name it no more, where it is removed by force. */
+  readonly released?: (object: ObjectOf<K>, view: StateView) => DesiredChange["set"];
   /** What `list-detail` shows beside the parameters. */
   readonly details?: (
     engine: EnginePort | undefined,
@@ -54,7 +56,7 @@ export function planners<K extends Kind>(resource: ObjectResource<K>): ChangePla
     add: (call) => planAdd(resource, call),
     update: (call) => planUpdate(resource, call),
     remove: (call) => planRemove(resource, call),
-    "force-remove": (call) => planRemove(resource, call),
+    "force-remove": (call) => planForceRemove(resource, call),
   };
 }
 
@@ -99,9 +101,25 @@ function planUpdate<K extends Kind>(resource: ObjectResource<K>, call: PlanCall)
 function planRemove<K extends Kind>(resource: ObjectResource<K>, call: PlanCall): Plan {
   const { command, view } = call;
   const object = findOurs(resource, command.name, view);
-  if (command.action === "remove") assertUnused(object, view);
+  assertUnused(object, view);
+  return { set: [], delete: removalOf(resource, object, view), note: "" };
+}
+
+/** Whoever uses it, and whatever a data plane then can not do for those. */
+function planForceRemove<K extends Kind>(resource: ObjectResource<K>, call: PlanCall): Plan {
+  const { command, view } = call;
+  const object = findOurs(resource, command.name, view);
+  const set = resource.released?.(object, view) ?? [];
+  return { set, delete: removalOf(resource, object, view), note: "", tolerates: true };
+}
+
+function removalOf<K extends Kind>(
+  resource: ObjectResource<K>,
+  object: ObjectOf<K>,
+  view: StateView,
+): DesiredChange["delete"] {
   const inner = resource.inner?.(object, view) ?? [];
-  return { set: [], delete: [...inner, { kind: object.kind, key: keyOf(object) }], note: "" };
+  return [...inner, { kind: object.kind, key: keyOf(object) }];
 }
 
 function checkedBy<K extends Kind>(resource: ObjectResource<K>, said: ObjectOf<K>): ObjectOf<K> {

@@ -1,3 +1,4 @@
+import { keyOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
 import { actionsOf } from "./actions.ts";
 import { groupAnnotations } from "./annotations.ts";
@@ -10,7 +11,7 @@ import {
 import type { ChangeAction, DesiredResource, Planner } from "./desired-resource.ts";
 import { GROUP_FIELDS } from "./group-fields.ts";
 import { namesOf, type ObjectResource, planners, recordsOf } from "./object-resource.ts";
-import { ourEndpoints } from "./upstream.ts";
+import { ourEndpoints, withoutGroup } from "./upstream.ts";
 
 export const SERVER_GROUPS: ObjectResource<"Group"> = {
   type: "server-group",
@@ -18,7 +19,8 @@ export const SERVER_GROUPS: ObjectResource<"Group"> = {
   fields: [...GROUP_FIELDS, groupAnnotations(GROUP_FIELDS)],
   standard: parseKind("Group", { name: "-", healthCheck: {} }),
   isOne: () => true,
-  inner: ({ namespace, name }, view) => ourEndpoints(`${namespace}/${name}`, view),
+  inner: (group, view) => ourEndpoints(keyOf(group), view),
+  released: (group, view) => withoutGroup(keyOf(group), view),
 };
 
 const PLANS = planners(SERVER_GROUPS);
@@ -56,6 +58,17 @@ export const SERVER_GROUP: DesiredResource = {
             "update server-group g0 period 2000 down 5",
           ],
           remove: " with its servers; refused while an upstream or a service sends to it",
+          refused: [
+            {
+              name: "weight",
+              field: "weight",
+              why: "is not of the group itself, but of its place in an upstream",
+              instead:
+                "add server-group NAME to upstream NAME weight NUMBER (or update ... in upstream)",
+            },
+          ],
+          force:
+            "its servers go with it, and no upstream or service made here sends to it any more",
         }),
       },
       { within: [["upstream"], ["service"]], actions: ATTACHED_ACTIONS },

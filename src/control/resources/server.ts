@@ -1,6 +1,6 @@
 import { canonicalIp, formatHostPort } from "../../core/model/address.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
-import { invalid } from "../../core/model/problems.ts";
+import type { RefusedParam } from "../resource-spec.ts";
 import { actionsOf } from "./actions.ts";
 import type { DesiredResource } from "./desired-resource.ts";
 import { type Field, integer } from "./fields.ts";
@@ -43,14 +43,9 @@ const ADDRESS: Field<Endpoint> = {
     const numbers = ports.length === 0 ? [0] : ports.map(({ port }) => port);
     return hosts.flatMap((host) => numbers.map((port) => formatHostPort(host, port))).join(",");
   },
-  read: (server, params, problems) => {
+  read: (server, params) => {
     const address = params.address("address");
-    if (address?.kind !== "tcp") {
-      problems.push(
-        invalid(["address"], `unix:${address?.path ?? ""}`, "HOST:PORT or [IPV6]:PORT"),
-      );
-      return server;
-    }
+    if (address?.kind !== "tcp") return server;
     const ip = canonicalIp(address.host);
     return {
       ...server,
@@ -60,6 +55,16 @@ const ADDRESS: Field<Endpoint> = {
     };
   },
 };
+
+/** The state holds no wish for a family of addresses. */
+function noFamily(name: string, field: string): RefusedParam {
+  return {
+    name,
+    field,
+    why: "can not be said: all addresses of a host name are used",
+    instead: "an IP address, or a name that has addresses of one family only",
+  };
+}
 
 export const SERVERS: MemberResource = {
   type: "server",
@@ -94,6 +99,7 @@ export const SERVER: DesiredResource = {
             "add server s2 to server-group g0 address backend.example:8080",
           ],
           update: ["update server s1 in server-group g0 weight 0"],
+          refused: [noFamily("no-ipv4", "noIpv4"), noFamily("no-ipv6", "noIpv6")],
           remove: "; its connections go on until they end by themselves",
         }),
       },

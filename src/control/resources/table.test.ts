@@ -59,6 +59,36 @@ test.each(EXAMPLES.filter((line) => !line.startsWith("remove")))("%s works", asy
   await expect(instance.type(line)).resolves.toBeDefined();
 });
 
+test.each([
+  [
+    "update tcp-lb lb0 address 192.0.2.1:81",
+    "address: can not be changed; expected none: remove it, and add it with another address",
+  ],
+  [
+    "add server-group g9 weight 5",
+    "weight: is not of the group itself, but of its place in an upstream; expected add server-group NAME to upstream NAME weight NUMBER (or update ... in upstream)",
+  ],
+  [
+    "add dns-server dns9 address 192.0.2.9:53 upstream u0 ttl 10",
+    "ttl: can not be chosen; expected nothing: answers about servers hold for 5 s, those of the hosts file for 60 s, others as long as their resolver says",
+  ],
+  [
+    "add server s9 to server-group g0 address a.example:80 no-ipv6",
+    "no-ipv6: can not be said: all addresses of a host name are used; expected an IP address, or a name that has addresses of one family only",
+  ],
+  [
+    "add server s9 to server-group g0 address unix:/run/a.sock",
+    'address: "unix:/run/a.sock" is not valid; expected HOST:PORT or [IPV6]:PORT',
+  ],
+  [
+    "add udp-lb ulb9 upstream u0 address unix:/run/a.sock",
+    'address: "unix:/run/a.sock" is not valid; expected HOST:PORT or [IPV6]:PORT',
+  ],
+])("%s is refused with what is to be done", async (line, message) => {
+  const instance = await prepared();
+  expect(await instance.refusal(line)).toBe(`ERR_USAGE ${message}`);
+});
+
 test("all that commands can name is in the table once", () => {
   expect(RESOURCES.map(({ name }) => name).sort()).toEqual([...RESOURCE_NAMES].sort());
 });

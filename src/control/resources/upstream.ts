@@ -1,5 +1,5 @@
 import { NO_HINTS } from "../../core/model/group.ts";
-import { groupKeyOf } from "../../core/model/object.ts";
+import { groupKeyOf, keyOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
 import type { GroupRef, Service } from "../../core/model/service.ts";
 import { CONTROL_OWNER, type DesiredChange } from "../world.ts";
@@ -50,6 +50,18 @@ export function ourEndpoints(groupKey: string, view: StateView): DesiredChange["
         ({ kind: "Endpoint", key: `${groupKeyOf(endpoint)}/${endpoint.name}` }) as const,
     )
     .filter(({ kind, key }) => view.ownerOf(kind, key) === CONTROL_OWNER);
+}
+
+/** The upstreams and services of commands that send to a group, as they are without it. */
+export function withoutGroup(groupKey: string, view: StateView): readonly Service[] {
+  const users: Service[] = [];
+  for (const service of view.objects("Service")) {
+    const refs = attachedOf(service);
+    const others = refs.filter(({ group }) => group !== groupKey);
+    const isOurs = view.ownerOf("Service", keyOf(service)) === CONTROL_OWNER;
+    if (isOurs && others.length < refs.length) users.push(withAttached(service, others));
+  }
+  return users;
 }
 
 export const UPSTREAMS: ObjectResource<"Service"> = {

@@ -55,6 +55,14 @@ test("every name in a path is a parameter, and every operation has its own id", 
   }
 });
 
+test("what reads one thing does not say that it shows all", () => {
+  const ofOne = operationsOf(DOCUMENT).filter(
+    ([path, method]) => method === "get" && /\}(?:\/detail)?$/.test(path),
+  );
+  expect(ofOne.length).toBeGreaterThan(20);
+  for (const [path, , { summary }] of ofOne) expect(summary, path).toMatch(/^Shows one /);
+});
+
 test("names of components are such as OpenAPI allows", () => {
   const schemas = valueAt(DOCUMENT, ["components", "schemas"]);
   for (const name of Object.keys(isObject(schemas) ? schemas : {})) {

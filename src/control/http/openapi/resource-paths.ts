@@ -11,12 +11,18 @@ export function resourceOperation(route: ResourceRoute): JsonSchema {
   return {
     operationId: camelCase([use, ...placeWords(route)].join("-")),
     tags: [resource.name],
-    summary: `${action?.help ?? resource.summary}${use === "detail" ? ", with all that is in it" : ""}`,
+    summary: isOfOne(route)
+      ? `Shows one ${resource.name}${use === "detail" ? ", with all that is in it" : ""}`
+      : (action?.help ?? resource.summary),
     ...(examples.length === 0 ? {} : { description: `As a command:\n\n${examples.join("\n")}` }),
     parameters: parametersOf(route),
     ...bodyOf(route),
     responses: responsesOf(route),
   };
+}
+
+function isOfOne({ use }: ResourceRoute): boolean {
+  return use === "one" || use === "detail";
 }
 
 /** Those of the action's examples that are about this place. */
