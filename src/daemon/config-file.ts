@@ -1,22 +1,35 @@
 import { readFile } from "node:fs/promises";
 import { load } from "js-yaml";
 import { CoreError } from "../core/errors.ts";
-import { invalid, type Problem, problemsError, unknownKey } from "../core/model/problems.ts";
+import {
+  invalid,
+  type PathPart,
+  type Problem,
+  problemsError,
+  unknownKey,
+} from "../core/model/problems.ts";
 
 /** A config file as it is written, before its options are read. */
 export interface ConfigFile {
   /** By their flag's name without dashes. */
   readonly options: Readonly<Record<string, unknown>>;
-  readonly sources: readonly string[];
+  /** Undefined in the place of one that is no text. */
+  readonly sources: readonly (string | undefined)[];
   readonly backends: readonly BackendEntry[];
+}
+
+/** What can be read of a config file, and all that is wrong with the rest. */
+export interface CheckedConfigFile {
+  readonly file: ConfigFile;
+  readonly problems: readonly Problem[];
 }
 
 export interface BackendEntry {
   readonly to: string;
   /** Its own options; they win over those of the whole file. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** What an error calls the place that it stands in. */
-  readonly place: string;
+  /** Where it stands. */
+  readonly at: readonly PathPart[];
 }
 
 export const EMPTY_CONFIG_FILE: ConfigFile = { options: {}, sources: [], backends: [] };
@@ -24,11 +37,11 @@ export const EMPTY_CONFIG_FILE: ConfigFile = { options: {}, sources: [], backend
 const VERSION = 1;
 const KEYS: readonly string[] = ["version", "options", "sources", "backends"];
 
-/** @throws CoreError ERR_CONFIG_INVALID with the file's name */
+/** @throws CoreError ERR_CONFIG_INVALID with the file's name, where it can not be read at all */
 export async function readConfigFile(
   path: string,
   knownOptions: readonly string[],
-): Promise<ConfigFile> {
+): Promise<CheckedConfigFile> {
   const fail = (cause: unknown): CoreError => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     return new CoreError("ERR_CONFIG_INVALID", `${path}: ${reason}`, { cause });
@@ -39,7 +52,7 @@ export async function readConfigFile(
   } catch (error) {
     throw fail(error);
   }
-  return parseConfigFile(raw, knownOptions, path);
+  return checkConfigFile(raw, knownOptions, path);
 }
 
 /**
@@ -51,6 +64,17 @@ export function parseConfigFile(
   knownOptions: readonly string[],
   path: string,
 ): ConfigFile {
+  const { file, problems } = checkConfigFile(raw, knownOptions, path);
+  if (problems.length > 0) throw problemsError("ERR_CONFIG_INVALID", problems);
+  return file;
+}
+
+/** The same for one who has more to check before it is refused. */
+function checkConfigFile(
+  raw: unknown,
+  knownOptions: readonly string[],
+  path: string,
+): CheckedConfigFile {
   const problems: Problem[] = [];
   const file = isRecord(raw) ? raw : {};
   if (!isRecord(raw)) problems.push(invalid([], raw ?? null, "an object with version: 1"));
@@ -65,11 +89,10 @@ export function parseConfigFile(
     sources: parseSources(file["sources"], problems),
     backends: parseBackends(file["backends"], knownOptions, problems),
   };
-  if (problems.length === 0) return parsed;
-  throw problemsError(
-    "ERR_CONFIG_INVALID",
-    problems.map((problem) => ({ ...problem, location: path })),
-  );
+  return {
+    file: parsed,
+    problems: problems.map((problem) => ({ ...problem, location: path })),
+  };
 }
 
 function parseOptions(
@@ -88,13 +111,12 @@ function parseOptions(
   return raw;
 }
 
-function parseSources(raw: unknown, problems: Problem[]): readonly string[] {
-  const sources: string[] = [];
-  for (const [index, entry] of listOf(raw, "sources", problems).entries()) {
-    if (typeof entry === "string") sources.push(entry);
-    else problems.push(invalid(["sources", index], entry, "a source such as file:state.yaml"));
-  }
-  return sources;
+function parseSources(raw: unknown, problems: Problem[]): ConfigFile["sources"] {
+  return listOf(raw, "sources", problems).map((entry, index) => {
+    if (typeof entry === "string") return entry;
+    problems.push(invalid(["sources", index], entry, "a source such as file:state.yaml"));
+    return undefined;
+  });
 }
 
 function parseBackends(
@@ -104,22 +126,20 @@ function parseBackends(
 ): readonly BackendEntry[] {
   const backends: BackendEntry[] = [];
   for (const [index, entry] of listOf(raw, "backends", problems).entries()) {
-    const place = `backends[${index}]`;
+    const at = ["backends", index];
     if (typeof entry === "string") {
-      backends.push({ to: entry, options: {}, place });
+      backends.push({ to: entry, options: {}, at });
       continue;
     }
     const { to, ...options } = isRecord(entry) ? entry : {};
     if (typeof to !== "string") {
-      problems.push(
-        invalid(["backends", index], entry, "a backend such as print, or an object with to: print"),
-      );
+      problems.push(invalid(at, entry, "a backend such as print, or an object with to: print"));
       continue;
     }
     for (const key of Object.keys(options)) {
-      if (!known.includes(key)) problems.push(unknownKey(["backends", index, key], known));
+      if (!known.includes(key)) problems.push(unknownKey([...at, key], known));
     }
-    backends.push({ to, options, place });
+    backends.push({ to, options, at });
   }
   return backends;
 }

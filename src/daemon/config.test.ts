@@ -106,7 +106,9 @@ test("the error names the place where a word stands", async () => {
   });
   await expect(
     resolve({}, "version: 1\nsources: ['file:a', x]\nbackends: [print, prnt]\n"),
-  ).rejects.toThrow(/^sources\[1\]: "x" is not a source.*\nbackends\[1\]: "prnt" is not/);
+  ).rejects.toThrow(
+    /^\S+\/portolan.yaml: sources\[1\]: "x" is not a source.*\n\S+\/portolan.yaml: backends\[1\]: "prnt" is not/,
+  );
 });
 
 test("a source twice, and TLS by halves, are refused", async () => {
@@ -142,6 +144,45 @@ test("a bad config file is refused with all problems and its name", () => {
       ].join("\n"),
     }),
   );
+});
+
+test("all that is wrong with a config file is told at once, each with its place", async () => {
+  const text = `
+version: 1
+bogus: 1
+options: { log-levle: debug, log-level: loud, loops: x }
+sources: [7, blah, kube]
+backends: [{ frmat: yaml }, prnt, { to: print, format: xml }, userspace, userspace]
+`;
+  const path = join(folder, "portolan.yaml");
+  const error: unknown = await resolve({}, text).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "ERR_CONFIG_INVALID" });
+  const lines = error instanceof Error ? error.message.split("\n") : [];
+  expect(lines).toEqual(
+    [
+      "bogus: unknown key",
+      "options.log-levle: unknown key",
+      "sources[0]: 7 is not valid",
+      'backends[0]: an object with "frmat" is not valid',
+      'options.log-level: "loud" is not valid',
+      'sources[1]: "blah" is not a source',
+      'backends[1]: "prnt" is not a backend',
+      'backends[2].format: "xml" is not valid',
+      'options.loops: "x" is not valid',
+      'sources[2]: "kube": the source "kube" is not available',
+    ].map((line) => expect.stringContaining(`${path}: ${line}`)),
+  );
+});
+
+test("a file whose words are not known is not told to lack what they meant", async () => {
+  await expect(
+    resolve({}, "version: 1\nsorces: ['file:a']\nbackend: [print]\n"),
+  ).rejects.toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    message: expect.stringMatching(
+      /^\S+: sorces: unknown key; expected "sources"\n\S+: backend: .*"backends"$/,
+    ),
+  });
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import type { BackendDefinition } from "../backends/backend.ts";
 import { loadAllBackends, loadBackend } from "../backends/registry.ts";
-import { formatPath } from "../core/model/problems.ts";
+import type { PathPart } from "../core/model/problems.ts";
 import { flagName, type OptionSpecs, type ValuesOf } from "../core/options/option-spec.ts";
 import {
   environmentLayer,
@@ -12,7 +12,12 @@ import {
 } from "../core/options/resolve-options.ts";
 import { API, AUTO, refuseBackend } from "./backend-words.ts";
 import { type BackendChoice, chooseBackend } from "./choose-backend.ts";
-import { type BackendEntry, EMPTY_CONFIG_FILE, readConfigFile } from "./config-file.ts";
+import {
+  type BackendEntry,
+  type ConfigFile,
+  EMPTY_CONFIG_FILE,
+  readConfigFile,
+} from "./config-file.ts";
 import { addressOf, type ControlConfig, resolveControl } from "./control-config.ts";
 import { Faults } from "./faults.ts";
 import { CONFIG_OPTION, CONTROL_OPTIONS, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
@@ -61,8 +66,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   const given = [flagLayer(inputs.flags), environmentLayer(inputs.environment)];
   const faults = new Faults();
   const path = faults.values(resolveOptions(CONFIG_OPTION, given))?.config;
-  const file =
-    path === undefined ? EMPTY_CONFIG_FILE : await readConfigFile(path, await fileOptionNames());
+  const file = path === undefined ? EMPTY_CONFIG_FILE : await readFileOf(path, faults);
   const { isControlled = false } = inputs;
   const fromFile = fileLayer(file.options, ["options"]);
   const layers = [...given, fromFile];
@@ -72,16 +76,16 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     ? faults.values(resolveOptions(CONTROL_OPTIONS, layers))
     : undefined;
   const words = faults.values(resolveOptions(WORDS, given)) ?? { from: [], to: [] };
-  const placeOf = (word: string): string => formatPath(firstLayer(given, word)?.path(word) ?? []);
+  const pathOf = (word: string): readonly PathPart[] => firstLayer(given, word)?.path(word) ?? [];
   const sources =
     inputs.sources ??
     resolveSources(
       words.from.length > 0 ? words.from : file.sources,
-      (index) => (words.from.length > 0 ? placeOf("from") : `sources[${index}]`),
+      (index) => (words.from.length > 0 ? pathOf("from") : ["sources", index]),
       { faults, mayBeNone: isControlled },
     );
-  const entries = entriesOf(words.to, file.backends, placeOf("to"), isControlled);
-  if (entries.length === 0) faults.usage("no backend; expected --to BACKEND, such as --to print");
+  const entries = entriesOf(words.to, file.backends, pathOf("to"), isControlled);
+  if (entries.length === 0) faults.missing("no backend; expected --to BACKEND, such as --to print");
   const choose = inputs.chooseBackend ?? (() => chooseBackend(readThisMachine()));
   const backends = await resolveBackends(entries, { given, file: fromFile, choose }, faults);
   if (values !== undefined) {
@@ -104,6 +108,13 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   });
 }
 
+/** What is wrong with it is told with what else is. */
+async function readFileOf(path: string, faults: Faults): Promise<ConfigFile> {
+  const { file, problems } = await readConfigFile(path, await fileOptionNames());
+  faults.file(path, problems);
+  return file;
+}
+
 /** What holds with `up` where nothing else is said. */
 const UP_PRESETS = { metricsListen: "127.0.0.1:10249", healthListen: "127.0.0.1:10256" };
 const UP_BACKEND = "userspace";
@@ -111,12 +122,12 @@ const UP_BACKEND = "userspace";
 function entriesOf(
   words: readonly string[],
   inFile: readonly BackendEntry[],
-  place: string,
+  at: readonly PathPart[],
   isControlled: boolean,
 ): readonly BackendEntry[] {
-  if (words.length > 0) return words.map((to) => ({ to, options: {}, place }));
+  if (words.length > 0) return words.map((to) => ({ to, options: {}, at }));
   const isMissing = inFile.length === 0 && isControlled;
-  return isMissing ? [{ to: UP_BACKEND, options: {}, place: "--to" }] : inFile;
+  return isMissing ? [{ to: UP_BACKEND, options: {}, at: ["--to"] }] : inFile;
 }
 
 /** The keys that `options:` of a config file may have. */
@@ -127,15 +138,17 @@ export async function fileOptionNames(): Promise<readonly string[]> {
 }
 
 function resolveSources(
-  words: readonly string[],
-  placeOf: (index: number) => string,
+  words: readonly (string | undefined)[],
+  pathOf: (index: number) => readonly PathPart[],
   { faults, mayBeNone }: { readonly faults: Faults; readonly mayBeNone: boolean },
 ): readonly SourceSpec[] {
   const parsed = words.map((text, index) =>
-    faults.attempt(() => parseSourceSpec(text, placeOf(index))),
+    text === undefined
+      ? undefined
+      : faults.attempt(() => parseSourceSpec(text, faults.placeOf(pathOf(index)))),
   );
   if (parsed.length === 0 && !mayBeNone) {
-    faults.usage("no source; expected --from SOURCE, such as --from file:state.yaml");
+    faults.missing("no source; expected --from SOURCE, such as --from file:state.yaml");
   }
   const sources = parsed.filter((source) => source !== undefined);
   const owners = sources.map((source) => source.owner);
@@ -158,15 +171,15 @@ async function resolveBackends(
   const { given, file, choose } = from;
   const configs: BackendConfig[] = [];
   const uses = new Map<string, number>();
-  for (const [index, entry] of entries.entries()) {
+  for (const entry of entries) {
     if (entry.to === API) continue;
     const choice = entry.to === AUTO ? await choose() : undefined;
     const definition = choice?.definition ?? (await loadBackend(entry.to));
     if (definition === undefined) {
-      faults.attempt(() => refuseBackend(entry.to, entry.place));
+      faults.attempt(() => refuseBackend(entry.to, faults.placeOf(entry.at)));
       continue;
     }
-    const own = fileLayer(entry.options, ["backends", index]);
+    const own = fileLayer(entry.options, entry.at);
     const options = faults.values(resolveOptions(definition.options, [...given, own, file]));
     const use = (uses.get(definition.name) ?? 0) + 1;
     uses.set(definition.name, use);
