@@ -1,3 +1,4 @@
+import { CoreError } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Closers } from "./closers.ts";
@@ -14,7 +15,11 @@ interface Wanted {
   readonly routes: Map<string, ReturnType<Routes["get"]> & object>;
 }
 
-/** Starts the servers for metrics and health that are asked for; one where both share an address. */
+/**
+ * Starts the servers for metrics and health that are asked for, all or none; one where both share an
+ * address.
+ * @throws CoreError ERR_LISTEN with all addresses that can not be had
+ */
 export async function startServers(
   values: RunValues,
   context: {
@@ -36,13 +41,37 @@ export async function startServers(
   };
   want(values.metricsListen, metricsRoutes(metrics));
   want(values.healthListen, healthRoutes(board, deps.nowMs));
-  for (const { address, routes } of byAddress.values()) {
-    const server = await listen(address, routes);
+  for (const { server, routes } of await listenAll([...byAddress.values()])) {
     closers.add("status server", () => server.close());
     succession.onGiveWay(() => server.close());
     const where = formatListenAddress(server.address);
     deps.log.info({ address: where, paths: [...routes.keys()] }, `status pages on ${where}`);
   }
+}
+
+interface Served {
+  readonly server: HttpServer;
+  readonly routes: Routes;
+}
+
+async function listenAll(all: readonly Wanted[]): Promise<readonly Served[]> {
+  const served: Served[] = [];
+  const errors: unknown[] = [];
+  for (const { address, routes } of all) {
+    try {
+      served.push({ server: await listen(address, routes), routes });
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length === 0) return served;
+  await Promise.all(served.map(({ server }) => server.close()));
+  throw errors.length === 1 ? errors[0] : allOf(errors);
+}
+
+function allOf(errors: readonly unknown[]): CoreError {
+  const lines = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+  return new CoreError("ERR_LISTEN", lines.join("\n"), { cause: new AggregateError(errors) });
 }
 
 async function listen(address: ListenAddress, routes: Routes): Promise<HttpServer> {
