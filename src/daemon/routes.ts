@@ -1,6 +1,7 @@
 import type { ComponentStatus, HealthReport, StatusBoard } from "../core/status/status-board.ts";
 import type { Answer, Routes } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { readHealth } from "./requests/read-health.ts";
 
 const OK = 200;
 const UNAVAILABLE = 503;
@@ -33,7 +34,7 @@ function healthAnswer(
   nowMs: number,
   isWell: (health: HealthReport) => boolean,
 ): Answer {
-  const health = board.health();
+  const health = readHealth(board);
   const components = board.components();
   const body = { ...kubeProxyFields(health, components, nowMs), ...health, components };
   return {

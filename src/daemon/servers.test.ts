@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { parseListenAddress } from "../core/options/listen-address.ts";
+import { formatListenAddress, parseListenAddress } from "../core/options/listen-address.ts";
 import { StatusBoard } from "../core/status/status-board.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
 import { type HttpServer, type Routes, startHttpServer } from "./http-server.ts";
@@ -47,9 +47,28 @@ test("health pages answer 200 or 503 by what they ask", async () => {
   expect(body).toMatchObject({ healthy: false, reasons: ["source file: failed: gone"] });
 });
 
+test("before its sources are on the board an instance is not ready, whatever else is well", async () => {
+  const board = new StatusBoard({ now: () => 0 });
+  const url = await serve(healthRoutes(board, () => 0));
+  const ready = async () => {
+    const response = await fetch(`${url}/readyz`);
+    return [response.status, await response.json()];
+  };
+  const notYet = [503, { ready: false, live: true, reasons: ["the instance still starts"] }];
+  expect(await ready()).toMatchObject(notYet);
+  board.add("backend", "x").ok("");
+  expect(await ready()).toMatchObject(notYet);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const source = board.add("source", "control");
+  expect(await ready()).toMatchObject([503, { reasons: ["source control: starting"] }]);
+  source.ok("");
+  expect(await ready()).toMatchObject([200, { ready: true, reasons: [] }]);
+});
+
 test("/healthz has the fields of kube-proxy's, and says where a node is about to go", async () => {
   let nowMs = 1000;
   const board = new StatusBoard({ now: () => nowMs });
+  board.add("source", "file").ok("");
   board.add("sync", "nftables").ok("in sync");
   nowMs = 61_000;
   const url = await serve(healthRoutes(board, () => nowMs));
@@ -178,4 +197,27 @@ test("an instance serves both on one address, until it is stopped", async () => 
   expect(await (await fetch(`${url}/metrics`)).text()).toContain("portolan_store_revision");
   await instance.stop();
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
+});
+
+test("of several addresses that are taken all are named, and what was begun is ended", async () => {
+  const hostOf = async (): Promise<string> => new URL(await serve(new Map())).host;
+  const [metricsListen, healthListen] = [await hostOf(), await hostOf()];
+  const start = async (options: Readonly<Record<string, string>>): Promise<unknown> =>
+    startInstance(
+      await configOf(options, [fakeBackend("x", [])]),
+      createFakeDeps([new FakeSource("file:a", [])]),
+    );
+  await expect(start({ metricsListen, healthListen })).rejects.toMatchObject({
+    code: "ERR_LISTEN",
+    message: expect.stringMatching(
+      new RegExp(
+        `^${metricsListen} for metrics is taken.*--metrics-listen off\\n${healthListen} for health is taken.*--health-listen off$`,
+      ),
+    ),
+  });
+  const free = await startHttpServer(ANY_PORT, new Map());
+  await free.close();
+  const address = formatListenAddress(free.address);
+  await expect(start({ metricsListen: address, healthListen })).rejects.toThrow(healthListen);
+  open.push(await startHttpServer(free.address, new Map()));
 });

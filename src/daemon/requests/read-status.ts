@@ -15,6 +15,7 @@ import type {
   ServerStatus,
 } from "../instance-socket/status-protocol.ts";
 import type { LiveParts } from "./live-parts.ts";
+import { readHealth } from "./read-health.ts";
 
 export interface StatusParts {
   readonly node: string;
@@ -41,7 +42,7 @@ const NO_TRAFFIC: TrafficTotals = {
 
 export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
   const { node, version, board, live } = parts;
-  const { ready, reasons } = board.health();
+  const { ready, reasons } = readHealth(board);
   const { store, control } = live;
   const engine = control?.world.engine;
   const { user, system } = process.cpuUsage();
