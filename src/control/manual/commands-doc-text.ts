@@ -13,7 +13,7 @@ list-detail server in server-group g0
 update server s1 in server-group g0 weight 0
 \`\`\`
 
-A command does all that it says or nothing. Commands run one after the other, and when one is answered, what it changed is kept and true on the data plane. Only what commands have made can be changed by them; what other sources own is listed with its owner. What something else uses is not removed (\`ERR_IN_USE\` says by whom); \`force-remove\` removes it all the same.
+A command does all that it says or nothing. Commands run one after the other, and when one is answered, what it changed is kept and true on the data plane. Only what commands have made can be changed by them; what other sources own is listed with its owner. What something else uses is not removed (\`ERR_IN_USE\` says by whom); \`force-remove\` removes it all the same. What named it then leads nowhere until it is there again; only a server group goes out of the upstreams and services that commands have made, so that a new one of its name gets no traffic unasked.
 
 Every command about a resource has this form:`;
 

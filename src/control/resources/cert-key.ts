@@ -98,7 +98,8 @@ export const CERT_KEY: DesiredResource = {
           add: ["add cert-key c0 cert /etc/ssl/site.pem,/etc/ssl/chain.pem key /etc/ssl/site.key"],
           update: ["update cert-key c0 cert /etc/ssl/new.pem key /etc/ssl/new.key"],
           remove: "; refused while a listener uses it",
-          force: "listeners that name it have no such certificate until it is there again",
+          force:
+            "listeners that name it go on with their other certificates, and serve nobody where they have none, until it is there again",
         }),
       },
     ],
