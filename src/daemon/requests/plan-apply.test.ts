@@ -111,6 +111,19 @@ test("what others lead to is not deleted, be they of a source, unless they go to
   expect(planDelete(ours, all)).toEqual({ set: [], delete: all });
 });
 
+test("a group that goes by force is sent to no more by services of commands", () => {
+  const theirs = service("theirs", ["g"]);
+  const store = storeWith(
+    [service("both", ["g", "h"]), service("one", ["g"]), group("g"), group("h")],
+    [theirs],
+  );
+  const { set } = planDelete(store, [named("Group", "g")], { force: true });
+  expect(set).toMatchObject([
+    { name: "both", groups: [{ group: "default/h" }] },
+    { name: "one", groups: [{ group: "default/(none)" }] },
+  ]);
+});
+
 test("a group of the name of a service that names none is used by it", () => {
   const store = storeWith([service("web", [], "ClusterIP"), group("web")]);
   expect(() => planDelete(store, [named("Group", "web")])).toThrow(

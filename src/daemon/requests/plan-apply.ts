@@ -1,5 +1,10 @@
 import { viewOf } from "../../control/resources/state-view.ts";
-import { ourEndpoints, ownEndpoints } from "../../control/resources/upstream.ts";
+import {
+  attachedOf,
+  ourEndpoints,
+  ownEndpoints,
+  withAttached,
+} from "../../control/resources/upstream.ts";
 import { CONTROL_OWNER, type DesiredChange } from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
 import { deepEqual } from "../../core/model/equal.ts";
@@ -54,7 +59,7 @@ export function planApply(
 
 /**
  * What is named, with what belongs to it.
- * @param force whether also what others lead to
+ * @param force whether also what others lead to; as with `force-remove` services forget groups that go
  * @throws CoreError ERR_NOT_FOUND, ERR_NOT_OURS, ERR_IN_USE
  */
 export function planDelete(
@@ -70,7 +75,7 @@ export function planDelete(
   const all = names.flatMap((name) => [...membersOf(store, name), name]);
   const byId = new Map(all.map((name) => [describe(name.kind, name.key), name]));
   const change = { set: [], delete: [...byId.values()] };
-  if (force) return { ...change, tolerates: true };
+  if (force) return { ...change, set: withoutGroups(store, byId), tolerates: true };
   assertNothingUsed(store, change);
   return change;
 }
@@ -80,6 +85,24 @@ function membersOf(store: GlobalStore, { kind, key }: ObjectName): readonly Obje
   if (kind === "Group") return ourEndpoints(key, viewOf(store));
   const object = store.get(kind, key);
   return object?.kind === "Service" ? ownEndpoints(object, viewOf(store)) : [];
+}
+
+/** The services that stay and send to groups that go, as they are without them. */
+function withoutGroups(
+  store: GlobalStore,
+  gone: ReadonlyMap<string, ObjectName>,
+): readonly ModelObject[] {
+  const changed: ModelObject[] = [];
+  const view = viewOf(store);
+  for (const service of view.objects("Service")) {
+    const key = keyOf(service);
+    const isOurs = view.ownerOf("Service", key) === CONTROL_OWNER;
+    if (!isOurs || gone.has(describe("Service", key))) continue;
+    const before = attachedOf(service);
+    const after = before.filter(({ group }) => !gone.has(describe("Group", group)));
+    if (after.length < before.length) changed.push(withAttached(service, after));
+  }
+  return changed;
 }
 
 /** What a change comes to, as it is told. */
