@@ -55,8 +55,8 @@ export function drawDeed({ own, folder, makesLoops, random }: DeedOptions): Deed
     `${gone} event-loop-group ${own}-elg`,
   ];
   if (random() < 0.1) return { kind: "apply", objects: batchOf(own, pick(NAMES), port) };
-  const all = makesLoops ? [...lines, ...loops, ...loops] : lines;
-  return { kind: "command", line: all[pick(all.length)] ?? "" };
+  const chosen = makesLoops && random() < 0.5 ? loops : lines;
+  return { kind: "command", line: chosen[pick(chosen.length)] ?? "" };
 }
 
 /** Groups that differ from those of the batch before it, so that half of one would be seen. */

@@ -13,6 +13,7 @@ import { type Deed, KillModel, type Made, textOf } from "./up-kill-model.ts";
 
 const CALLERS = 4;
 const MAX_LIFE_MS = 400;
+const REFUSED_SHARE = 0.1;
 const ARGS = [...NO_PORTS, "--to", "userspace", "--loops", "1", "--log-level", "info"];
 
 /** Gives commands of its own, and knows what they come to. */
@@ -31,9 +32,15 @@ class KillCaller {
 
   /** @returns whether the instance still answers */
   async act(): Promise<boolean> {
-    const deed = drawDeed(this.#options);
-    this.#before = this.#model.made();
-    const expected = await this.#model.do(deed);
+    const before = this.#model.made();
+    let deed = drawDeed(this.#options);
+    let expected = await this.#model.do(deed);
+    // What is refused changes nothing, here and there: only some of it is tried.
+    while (expected !== undefined && this.#options.random() > REFUSED_SHARE) {
+      deed = drawDeed(this.#options);
+      expected = await this.#model.do(deed);
+    }
+    this.#before = before;
     const answer = await this.#ask(deed);
     if (answer === "cut off") return false;
     expect(answer, JSON.stringify(deed)).toBe(expected);
@@ -43,15 +50,11 @@ class KillCaller {
   }
 
   /** Compares what may be true with what is; from then on that is known. */
-  async check(up: Up, round: number): Promise<void> {
-    const { own } = this.#options;
-    const { objects } = await callInstance(this.#path, "get", {});
-    const made = {
-      objects: objects
-        .filter(({ owner }) => owner === CONTROL_OWNER)
-        .map(({ object }) => object)
-        .filter((object) => "namespace" in object && object.namespace === own),
-      loops: await loopsOf(up, `${own}-elg`),
+  async check(up: Up, objects: Made["objects"], round: number): Promise<void> {
+    const { own, makesLoops } = this.#options;
+    const made: Made = {
+      objects: objects.filter((object) => "namespace" in object && object.namespace === own),
+      loops: makesLoops ? await loopsOf(up, `${own}-elg`) : new Map(),
     };
     const possible = [this.#model.made(), ...(this.#before ? [this.#before] : [])];
     const found = possible.find((one) => textOf(one) === textOf(made));
@@ -95,16 +98,19 @@ async function namesIn(up: Up, line: string): Promise<readonly string[]> {
  */
 export async function killAgainAndAgain(kills: number): Promise<void> {
   const state = makeStateFolder();
+  const path = instancePath(state);
   const folder = join(dirname(state), "s");
   mkdirSync(folder);
   const random = seededRandom(kills);
   const callers = Array.from({ length: CALLERS }, (_, index) => {
     const options = { own: `c${index}`, folder, makesLoops: index === 0, random };
-    return new KillCaller(instancePath(state), options);
+    return new KillCaller(path, options);
   });
   for (let round = 0; round <= kills; round += 1) {
     const up = await startUp(state, ARGS);
-    for (const caller of callers) await caller.check(up, round);
+    const { objects: all } = await callInstance(path, "get", {});
+    const objects = all.filter(({ owner }) => owner === CONTROL_OWNER).map(({ object }) => object);
+    for (const caller of callers) await caller.check(up, objects, round);
     if (round === kills) break;
     const acting = callers.map(async (caller) => {
       while (await caller.act());
@@ -113,7 +119,6 @@ export async function killAgainAndAgain(kills: number): Promise<void> {
     await up.cli.stop("SIGKILL");
     await Promise.all(acting);
   }
-  const acknowledged = callers.map((caller) => caller.acknowledged);
-  expect(Math.min(...acknowledged)).toBeGreaterThan(0);
-  expect(acknowledged.reduce((sum, one) => sum + one)).toBeGreaterThan(kills);
+  const acknowledged = callers.reduce((sum, caller) => sum + caller.acknowledged, 0);
+  expect(acknowledged).toBeGreaterThan(kills);
 }

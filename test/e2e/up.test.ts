@@ -107,6 +107,28 @@ test("a folder has one instance; ports that are taken are named with who has the
   );
 });
 
+test("loops that were made and removed are gone after a restart, and the others there", async () => {
+  const state = makeStateFolder();
+  const first = await startUp(state, NO_PORTS);
+  for (const line of [
+    "add event-loop-group g",
+    "add event-loop a to event-loop-group g",
+    "add event-loop b to event-loop-group g",
+    "remove event-loop a from event-loop-group g",
+    "add event-loop-group h",
+    "add event-loop c to event-loop-group h",
+    "force-remove event-loop-group h",
+  ]) {
+    await first.command(line);
+  }
+  await first.cli.stop("SIGKILL");
+  const again = await startUp(state, NO_PORTS);
+  expect(await again.command("list event-loop-group")).toMatchObject({ names: ["worker", "g"] });
+  expect(await again.command("list event-loop in event-loop-group g")).toMatchObject({
+    names: ["b"],
+  });
+});
+
 test("a controller that others could reach needs a secret, which is nowhere to be seen", async () => {
   const state = makeStateFolder();
   const [, , , , ...others] = NO_PORTS;
