@@ -3,6 +3,7 @@ import process from "node:process";
 import { PassThrough } from "node:stream";
 import { runConsole } from "../control/console/run-console.ts";
 import type { InstanceConfig } from "../daemon/config.ts";
+import type { ControlConfig } from "../daemon/control-config.ts";
 import type { Instance } from "../daemon/instance.ts";
 import { instancePath } from "../daemon/presence.ts";
 import type { CliContext, CliInput } from "./command-spec.ts";
@@ -26,11 +27,17 @@ export class UpConsole {
     return this.#isOpen;
   }
 
-  /** Does nothing where nobody asked for it, or there is no terminal. */
-  open(instance: Instance): void {
+  /** Opens it where that is asked for, now or by a command; there is none without a terminal. */
+  offer(instance: Instance): void {
     const { stdin, stdout } = this.#context;
     const { control } = this.#config;
-    if (control?.hasConsole !== true || stdin?.isTTY !== true || stdout.isTTY !== true) return;
+    if (control === undefined || stdin?.isTTY !== true || stdout.isTTY !== true) return;
+    instance.controllers?.offerConsole(() => this.#open(instance, control, stdin));
+    if (control.hasConsole) this.#open(instance, control, stdin);
+  }
+
+  #open(instance: Instance, control: ControlConfig, stdin: CliInput): void {
+    const { stdout } = this.#context;
     const ending = new AbortController();
     const session = connectConsole(instancePath(control.stateFolder), {
       pid: process.pid,

@@ -56,7 +56,7 @@ async function up({ flags, context }: CommandInput): Promise<number> {
   });
   const console = new UpConsole(config, context);
   return runDaemon(config, context, {
-    onUp: (instance) => console.open(instance),
+    onUp: (instance) => console.offer(instance),
     isLogShown: () => console.isOpen,
   });
 }

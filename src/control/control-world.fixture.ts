@@ -132,6 +132,23 @@ export class MemoryControllers implements ControllersPort {
     this.#states = [...this.#states, state];
   }
 
+  /** Whether it is on a terminal. */
+  hasTerminal = false;
+
+  openConsole(): boolean {
+    if (this.hasTerminal) {
+      const address = "stdio";
+      this.start({
+        type: "stdio-controller",
+        name: "stdio",
+        address,
+        hasSecret: false,
+        connections: 1,
+      });
+    }
+    return this.hasTerminal;
+  }
+
   async remove(type: ControllerState["type"], name: string): Promise<void> {
     this.#states = this.#states.filter((state) => state.type !== type || state.name !== name);
   }

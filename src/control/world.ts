@@ -54,6 +54,11 @@ export interface ControllersPort {
   /** @throws CoreError ERR_LISTEN, ERR_KEY_TAKEN, ERR_USAGE */
   add(entry: Extract<RuntimeEntry, { kind: "controller" }>): Promise<void>;
   remove(type: ControllerState["type"], name: string): Promise<void>;
+  /**
+   * Opens the console on the terminal that the instance was started on, under the name `stdio`.
+   * @returns false where it has none
+   */
+  openConsole(): boolean;
 }
 
 /** What commands need of the instance; the daemon gives it, tests give their own. */

@@ -2,21 +2,23 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { Screen } from "../../src/control/console/screen.fixture.ts";
+import { runCli } from "../support/cli.ts";
 import { freePort } from "../support/named-server.ts";
 import { requires } from "../support/requires.ts";
 import { startUp } from "./cli-instance.ts";
+import { makeStateFolder, NO_PORTS } from "./up-fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const TERMINAL = "script";
 const COLUMNS = 80;
 
-/** `portolan console` on a terminal of its own, and what is to be seen there. */
-function openTerminal(state: string): {
+/** `portolan ARGS` on a terminal of its own, and what is to be seen there. */
+function openTerminal(...args: readonly string[]): {
   readonly screen: Screen;
   readonly ended: Promise<number | null>;
   type(keys: string): void;
 } {
-  const command = `stty cols ${COLUMNS} rows 24; exec "${process.execPath}" "${MAIN}" console --state "${state}"`;
+  const command = `stty cols ${COLUMNS} rows 24; exec "${process.execPath}" "${MAIN}" ${args.map((arg) => `"${arg}"`).join(" ")}`;
   const child = spawn(TERMINAL, ["-qefc", command, "/dev/null"], {
     env: { ...process.env, TERM: "xterm", NO_COLOR: "1" },
   });
@@ -32,10 +34,10 @@ function openTerminal(state: string): {
 
 test("the console on a real terminal: prompt, completion, events, history", {
   ...requires("linux", TERMINAL),
-  timeout: 120_000,
+  timeout: 60_000,
 }, async () => {
   const up = await startUp();
-  const first = openTerminal(up.state);
+  const first = openTerminal("console", "--state", up.state);
   await first.screen.waitFor(/^portolan .* \(pid \d+\); man explains, exit ends\n>$/);
   first.type("add upst");
   await first.screen.waitFor(/\n> add upst$/);
@@ -59,7 +61,7 @@ test("the console on a real terminal: prompt, completion, events, history", {
   first.type("exit\r");
   expect(await first.ended).toBe(0);
 
-  const second = openTerminal(up.state);
+  const second = openTerminal("console", "--state", up.state);
   await second.screen.waitFor(/\n>$/);
   second.type("\u001b[A\u001b[A");
   await second.screen.waitFor(/\n> list ups$/);
@@ -67,4 +69,25 @@ test("the console on a real terminal: prompt, completion, events, history", {
   await second.screen.waitFor(/Ctrl-C again.*\n>$/);
   second.type("\u0003");
   expect(await second.ended).toBe(0);
+});
+
+test("a console is opened by a command on the terminal that an instance was started on", {
+  ...requires("linux", TERMINAL),
+  timeout: 60_000,
+}, async () => {
+  const state = makeStateFolder();
+  const terminal = openTerminal("up", "--state", state, "--loops", "1", ...NO_PORTS);
+  await terminal.screen.waitFor(/what commands make is kept in/);
+  const give = (line: string) => runCli(["console", "--state", state, "-e", line]);
+  expect(await give("add stdio-controller stdio")).toMatchObject({ code: 0, stdout: "(done)\n" });
+  await terminal.screen.waitFor(/\n>$/);
+  terminal.type("add upstream u0\r");
+  await terminal.screen.waitFor(/\(done\)\n>$/);
+  expect(await give("list stdio-controller")).toMatchObject({ stdout: "stdio\n" });
+  terminal.type("exit\r");
+  await terminal.screen.waitFor(/this console has ended/);
+  // The instance goes on.
+  expect(await give("list upstream")).toMatchObject({ code: 0, stdout: "u0\n" });
+  expect(await give("shutdown")).toMatchObject({ code: 0 });
+  expect(await terminal.ended).toBe(0);
 });

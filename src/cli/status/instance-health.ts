@@ -6,8 +6,8 @@ export function instanceHealth({
   ready,
   components,
 }: InstanceStatus): "healthy" | "starting" | "not healthy" {
-  if (!ready) return "not healthy";
-  return components.length === 0 ? "starting" : "healthy";
+  if (components.length === 0) return "starting";
+  return ready ? "healthy" : "not healthy";
 }
 
 const COLOURS = { healthy: "green", starting: "yellow", "not healthy": "red" } as const;

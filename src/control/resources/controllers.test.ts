@@ -62,20 +62,17 @@ test("one whose end can not be kept listens again", async () => {
   expect(await instance.names("list resp-controller")).toEqual(["r0"]);
 });
 
-test("a console on the instance's terminal can not be added, which is said with what can be done", async () => {
+test("a console is opened on the instance's terminal, where it has one", async () => {
   const instance = new TypedControl();
   expect(await instance.refusal("add stdio-controller stdio")).toMatch(
     /^ERR_NOT_POSSIBLE_HERE stdio-controller stdio: .*"portolan console"/,
   );
   expect(await instance.refusal("add stdio-controller stdio", REMOTE)).toMatch(/^ERR_REFUSED/);
-  instance.world.controllers.start({
-    type: "stdio-controller",
-    name: "stdio",
-    address: "",
-    hasSecret: false,
-    connections: 1,
-  });
-  expect(await instance.refusal("add stdio-controller other")).toMatch(/^ERR_KEY_TAKEN/);
+  instance.world.controllers.hasTerminal = true;
+  expect(await instance.refusal("add stdio-controller other")).toMatch(/^ERR_USAGE .*stdio/);
+  await instance.type("add stdio-controller stdio");
+  expect(await instance.names("list stdio-controller")).toEqual(["stdio"]);
+  expect(await instance.refusal("add stdio-controller stdio")).toMatch(/^ERR_KEY_TAKEN/);
 });
 
 test("one that was told at the start comes back with the next one", async () => {

@@ -12,6 +12,9 @@ import { notFound, taken } from "./refusals.ts";
 type ControllerType = ControllerState["type"];
 type ControllerEntry = Extract<RuntimeEntry, { readonly kind: "controller" }>;
 
+/** An instance has one terminal. */
+const CONSOLE_NAME = "stdio";
+
 const ADDRESS: ParamSpec = {
   kind: "address",
   name: "address",
@@ -68,8 +71,8 @@ const TEXTS: Readonly<
   "stdio-controller": {
     summary: "The console on the terminal that the instance was started on",
     shorts: ["stdio"],
-    add: ["add stdio-controller stdio"],
-    name: "stdio",
+    add: [`add stdio-controller ${CONSOLE_NAME}`],
+    name: CONSOLE_NAME,
   },
 };
 
@@ -83,7 +86,7 @@ function actionSpecs(type: ControllerType): Partial<Record<Action, ActionSpec>> 
   const adding: ActionSpec =
     secret === undefined
       ? {
-          help: "Refused, with how to open a console: an instance opens its own at its start only",
+          help: "Opens it, where the instance was started on a terminal; it is not there again after a restart",
           params: [],
           examples: add,
         }
@@ -159,15 +162,19 @@ async function add(type: ControllerEntry["type"], call: ActionCall): Promise<Res
   return DONE;
 }
 
-/** Who started the instance may be at its terminal no more: it is asked for at the start, by them. */
-function refuseConsole({ command: { name }, world }: ActionCall): never {
+/** It is not kept: the next start may have no terminal. */
+function addConsole({ command: { name }, world }: ActionCall): Result {
   const [open] = statesOf(world, "stdio-controller");
   if (open !== undefined) {
     throw taken(`stdio-controller ${name}`, "the console that is open on the instance's terminal");
   }
+  if (name !== CONSOLE_NAME) {
+    throw new CoreError("ERR_USAGE", `name: "${name}" is not valid; expected ${CONSOLE_NAME}`);
+  }
+  if (world.controllers.openConsole()) return DONE;
   throw new CoreError(
     "ERR_NOT_POSSIBLE_HERE",
-    `stdio-controller ${name}: an instance opens a console on its terminal only at its start (portolan up --console); "portolan console" opens one on any terminal`,
+    `stdio-controller ${name}: the instance was not started on a terminal; "portolan console" opens a console on any terminal`,
   );
 }
 
@@ -202,7 +209,7 @@ function keptEntry(
 
 function controllerHandler(type: ControllerType): ResourceHandler {
   const adding: ActionHandler =
-    type === "stdio-controller" ? refuseConsole : (call) => add(type, call);
+    type === "stdio-controller" ? addConsole : (call) => add(type, call);
   return {
     spec: {
       name: type,

@@ -40,6 +40,7 @@ const OF_TYPE = {
 export class Controllers implements ControllersPort {
   readonly #options: ControllersOptions;
   readonly #listening = new Map<string, Listening>();
+  #openConsole: (() => void) | undefined;
 
   constructor(options: ControllersOptions) {
     this.#options = options;
@@ -75,6 +76,16 @@ export class Controllers implements ControllersPort {
     const place = type === "resp-controller" ? "password-file" : "token-file";
     const secret = secretFile === "" ? undefined : await readSecretFile(secretFile, place);
     await this.#start(type, name, { address, secret }, "give another address");
+  }
+
+  /** There is a terminal on which a console can be opened, now and again. */
+  offerConsole(open: () => void): void {
+    this.#openConsole = open;
+  }
+
+  openConsole(): boolean {
+    this.#openConsole?.();
+    return this.#openConsole !== undefined;
   }
 
   /** The console on the terminal of the instance; it is ended by `close`. */
