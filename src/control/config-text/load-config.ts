@@ -1,3 +1,4 @@
+import { setImmediate as pause } from "node:timers/promises";
 import { CoreError } from "../../core/errors.ts";
 import { deepEqual } from "../../core/model/equal.ts";
 import { keyOf, type ModelObject } from "../../core/model/object.ts";
@@ -21,17 +22,20 @@ import type { ConfigStep } from "./read-config.ts";
 /** A note names at most this many references that lead nowhere. */
 const MAX_NAMED = 10;
 const LOADING = { isLoading: true } as const;
+/** All of it comes into force at once, which holds up others: about a second for so many. */
+export const MAX_STEPS = 250_000;
 
 /**
  * Makes all of a configuration true beside what is there, or nothing of it. First all of it is
  * planned, then loops and controllers are made, then the objects, in one change; where that fails
  * the loops and controllers go again.
- * @throws CoreError that names the line
+ * @throws CoreError that names the line; ERR_STATE_TOO_LARGE
  */
 export async function loadConfig(
   steps: readonly ConfigStep[],
   world: ControlWorld,
 ): Promise<Result> {
+  if (steps.length > MAX_STEPS) throw tooLong(steps.length);
   const view = viewOf(world.store);
   const draft = new Draft(view);
   const running: ConfigStep[] = [];
@@ -41,6 +45,7 @@ export async function loadConfig(
     else locating(step, () => planStep(step, draft));
   }
   const change = withoutSame(draft.change(), view);
+  await pause();
   const before = [...world.kept()];
   try {
     for (const step of running) await startStep(step, world);
@@ -49,7 +54,15 @@ export async function loadConfig(
     await endAgain(world, before, error);
     throw error;
   }
+  await pause();
   return { kind: "done", note: noteOf(steps.length, change.set, world) };
+}
+
+function tooLong(steps: number): CoreError {
+  return new CoreError(
+    "ERR_STATE_TOO_LARGE",
+    `${steps} commands are more than the ${MAX_STEPS} that are loaded at once; load them in parts: each adds to what is there`,
+  );
 }
 
 function locating<T>(step: ConfigStep, act: () => T): T {

@@ -1,3 +1,4 @@
+import { setImmediate as pause } from "node:timers/promises";
 import type { UnservedListener } from "../../backends/backend.ts";
 import { CONTROL_OWNER, type DesiredChange, type RuntimeChange } from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
@@ -114,6 +115,8 @@ export class Committer {
     if (change.set.length + change.delete.length === 0) return;
     const { store, journal } = this.#options;
     const inverse = journal.kept.inverseOf(change);
+    // A large change takes long enough by itself.
+    await pause();
     const before = this.#troubles();
     const isTried = await this.#transact(change);
     try {

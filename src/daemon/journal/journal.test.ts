@@ -109,14 +109,20 @@ test("a line that could not be read again is not written", async () => {
   expect(namesIn(journal)).toEqual(["default/a", "default/d"]);
 });
 
-test("what is encoded in pieces is the same line", async () => {
-  const set = Array.from({ length: 450 }, (_, index) => group(`g${index}`));
+test("what is encoded in pieces is the same line, and others have their turn meanwhile", async () => {
+  const set = Array.from({ length: 2000 }, (_, index) => group(`g${index}`));
   const entry = {
     seq: 7,
     desired: { set, delete: gone("x").delete },
     runtime: { add: [], remove: [{ kind: "controller", name: "c" } as const] },
   };
+  let turns = 0;
+  const others = setInterval(() => {
+    turns += 1;
+  }, 0);
+  onTestFinished(() => clearInterval(others));
   expect(await encodeChecked(entry)).toEqual({ ok: true, value: encodeEntry(entry) });
+  expect(turns).toBeGreaterThan(0);
   expect(encodeEntry(entry)).toBe(
     encodeLine({ seq: 7, set, delete: entry.desired.delete, remove: entry.runtime.remove }),
   );
