@@ -12,7 +12,7 @@ test("more than others could wait for is not loaded at once, and nothing of it",
   await expect(loadConfig(steps, world)).rejects.toMatchObject({
     code: "ERR_STATE_TOO_LARGE",
     message:
-      "250001 commands are more than the 250000 that are loaded at once; load them in parts: each adds to what is there",
+      "100001 commands are more than the 100000 that are loaded at once; load them in parts: each adds to what is there",
   });
   expect(world.commits).toEqual([]);
 });

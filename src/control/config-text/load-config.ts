@@ -22,8 +22,8 @@ import type { ConfigStep } from "./read-config.ts";
 /** A note names at most this many references that lead nowhere. */
 const MAX_NAMED = 10;
 const LOADING = { isLoading: true } as const;
-/** All of it comes into force at once, which holds up others: about a second for so many. */
-export const MAX_STEPS = 250_000;
+/** All of it comes into force at once, which holds up others: a second or two for so many. */
+export const MAX_STEPS = 100_000;
 
 /**
  * Makes all of a configuration true beside what is there, or nothing of it. First all of it is
