@@ -62,7 +62,6 @@ async function measure(): Promise<readonly Figure[]> {
       String(LOAD_SECONDS),
     ]);
     const timesMs = await timesOf(api, changesInTurn(api, setting));
-    // A request of wrk that fails ends the benchmark.
     const { requests } = await load;
     const calls = numbersFrom(await short, ["made", "failed"]);
     return figuresOf(timesMs, requests, calls);
@@ -104,8 +103,8 @@ function figuresOf(
       limit: MOST_MEDIAN_MS,
     },
     { name: "  answered, 99 of 100", value: p99Ms, unit: "ms" },
-    { name: "keep-alive requests in that time", value: requests, unit: "requests" },
-    { name: "  failed", value: 0, unit: "requests", limit: 0 },
+    // One that fails ends the benchmark.
+    { name: "keep-alive requests in that time, all answered", value: requests, unit: "requests" },
     { name: `short connections, ${SHORT_RATE} a second`, value: made, unit: "connections" },
     { name: "  failed", value: failed, unit: "connections", limit: 0 },
   ];

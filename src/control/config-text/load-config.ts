@@ -5,6 +5,7 @@ import { keyOf, type ModelObject } from "../../core/model/object.ts";
 import type { ResourceCommand } from "../command.ts";
 import { checkCommand } from "../grammar/check-command.ts";
 import { ParamReader } from "../grammar/read-params.ts";
+import { pauseAt } from "../pause.ts";
 import type { ActionCall } from "../resource-handler.ts";
 import { commitChange } from "../resources/commit-change.ts";
 import { loopGroupsOf, planOf, withoutSame } from "../resources/desired-resource.ts";
@@ -16,7 +17,6 @@ import { desiredOf, HANDLERS, RESOURCES } from "../resources/table.ts";
 import type { Result } from "../result.ts";
 import { CONTROL_OWNER, type ControlWorld, type RuntimeEntry } from "../world.ts";
 import { locate } from "./object-line.ts";
-import { pauseAt } from "./pause.ts";
 import type { ConfigStep } from "./read-config.ts";
 
 /** A note names at most this many references that lead nowhere. */

@@ -4,10 +4,10 @@ import { type Problem, problemsError } from "../../core/model/problems.ts";
 import type { Command, ResourceCommand } from "../command.ts";
 import { parseCommand } from "../grammar/parse-command.ts";
 import { type LineLimits, tokenize } from "../grammar/tokenize.ts";
+import { pauseAt } from "../pause.ts";
 import { RESOURCES } from "../resources/table.ts";
 import type { ControlWorld } from "../world.ts";
 import { locate, parseObjectLine } from "./object-line.ts";
-import { pauseAt } from "./pause.ts";
 
 /** Configurations hold whole objects as JSON, so their lines may be longer than what is typed. */
 export const CONFIG_LINE_LIMITS: LineLimits = { maxChars: 4_194_304, maxTokens: 65_536 };

@@ -6,13 +6,13 @@ import { checkCommand } from "../grammar/check-command.ts";
 import { formatCommand } from "../grammar/format-command.ts";
 import { parseCommand } from "../grammar/parse-command.ts";
 import { ParamReader } from "../grammar/read-params.ts";
+import { pauseAt } from "../pause.ts";
 import { planOf } from "../resources/desired-resource.ts";
 import { Draft, EMPTY_VIEW, type StateView } from "../resources/state-view.ts";
 import { desiredOf, RESOURCES } from "../resources/table.ts";
 import { CONTROL_OWNER, type RuntimeEntry } from "../world.ts";
 import { commandsFor, type ObjectCommands, SECTIONS, type Section } from "./object-commands.ts";
 import { formatObjectLine } from "./object-line.ts";
-import { pauseAt } from "./pause.ts";
 import { CONFIG_LINE_LIMITS } from "./read-config.ts";
 
 type SectionLines = readonly (readonly [Section, string])[];

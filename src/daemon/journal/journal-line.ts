@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pauseAt } from "../../control/config-text/pause.ts";
+import { pauseAt } from "../../control/pause.ts";
 import type { DesiredChange, RuntimeChange, RuntimeEntry } from "../../control/world.ts";
 import { canonicalJson, hashText } from "../../core/model/hash.ts";
 import { KINDS, type ModelObject } from "../../core/model/object.ts";
