@@ -1,3 +1,5 @@
+import fc from "fast-check";
+import ipaddr from "ipaddr.js";
 import { expect, test } from "vitest";
 import { canonicalIp, cidrContains, isHostName, parseCidr, parseHostPort } from "./address.ts";
 
@@ -13,6 +15,21 @@ test.each([
   ["", undefined],
 ])("the one spelling of %s is %s", (text, ip) => {
   expect(canonicalIp(text)).toBe(ip);
+});
+
+test("IPv6 is spelled as RFC 5952 has it, whichever way it is written", () => {
+  const group = fc.constantFrom("0", "1", "a0", "0a", "ff", "F00D", "ffff", "10000");
+  const groups = fc.array(group, { maxLength: 8 });
+  fc.assert(
+    fc.property(groups, groups, fc.constantFrom("::", ":"), (left, right, middle) => {
+      const text = `${left.join(":")}${middle}${right.join(":")}`;
+      const expected = ipaddr.IPv6.isValid(text)
+        ? ipaddr.IPv6.parse(text).toRFC5952String()
+        : undefined;
+      expect(canonicalIp(text)).toBe(expected);
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test.each([

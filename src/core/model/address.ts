@@ -12,12 +12,16 @@ export function familyOf(ip: string): Family {
 const PLAIN_V4 =
   /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
 
+/** Groups other than 0 around one `::` that stands for two or more: spelled as it should be already. */
+const PLAIN_V6 =
+  /^(?=(?:[^:]*:){2,6}[^:]*$)(?:[1-9a-f][\da-f]{0,3}(?::[1-9a-f][\da-f]{0,3})*)?::(?:[1-9a-f][\da-f]{0,3}(?::[1-9a-f][\da-f]{0,3})*)?$/;
+
 /**
  * The one spelling of an IP address, or undefined where `text` is none. IPv4 only as four decimals
  * (`010.0.0.1` and `127.1` are read differently by different programs), IPv6 as RFC 5952 writes it.
  */
 export function canonicalIp(text: string): string | undefined {
-  if (PLAIN_V4.test(text)) return text;
+  if (PLAIN_V4.test(text) || PLAIN_V6.test(text)) return text;
   if (!text.includes(":") || text.includes("%") || !ipaddr.IPv6.isValid(text)) return undefined;
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }
