@@ -171,10 +171,7 @@ export class GlobalStore {
 
   #apply(owner: string, changes: readonly ObjectChange[]): Commit {
     if (changes.length === 0) return { owner, revision: this.#revision, changes };
-    for (const change of changes) {
-      if (change.after === undefined) this.#tables.delete(change.owner, change.kind, change.key);
-      else this.#tables.set(change.owner, change.key, change.after);
-    }
+    this.#tables.apply(changes);
     this.#revision += 1;
     const { services, others, objects } = this.#histories;
     services.record(this.#indexes.apply(changes));

@@ -183,26 +183,31 @@ function withChanges(present: GroupState, changes: readonly ObjectChange[]): Gro
 }
 
 function withManyChanges(present: GroupState, changes: readonly ObjectChange[]): GroupState {
+  if (present.endpoints.length === 0) return { ...present, ...sorted(changes) };
   const members = new Map<string, Endpoint>();
-  present.endpoints.forEach((endpoint, index) => {
+  for (const [index, endpoint] of present.endpoints.entries()) {
     members.set(present.endpointKeys[index] ?? "", endpoint);
-  });
+  }
   for (const { key, after } of changes) {
     put(members, key, after?.kind === "Endpoint" ? after : undefined);
   }
-  const endpointKeys = ascending([...members.keys()]);
-  const endpoints: Endpoint[] = [];
-  for (const key of endpointKeys) {
-    const endpoint = members.get(key);
-    if (endpoint !== undefined) endpoints.push(endpoint);
-  }
+  const endpointKeys = [...members.keys()].sort();
+  const endpoints = endpointKeys.flatMap((key) => members.get(key) ?? []);
   return { ...present, endpoints, endpointKeys };
 }
 
-/** Most lists come in order: then one pass is enough. */
-function ascending(keys: string[]): string[] {
-  const isSorted = keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key);
-  return isSorted ? keys : keys.sort();
+/** The endpoints of a group that is new. Most come in order: then one pass is enough. */
+function sorted(changes: readonly ObjectChange[]): Pick<GroupState, "endpoints" | "endpointKeys"> {
+  const isSorted = changes.every(({ key }, index) => key > (changes[index - 1]?.key ?? ""));
+  const inOrder = isSorted ? changes : changes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const endpoints: Endpoint[] = [];
+  const endpointKeys: string[] = [];
+  for (const { key, after } of inOrder) {
+    if (after?.kind !== "Endpoint") continue;
+    endpoints.push(after);
+    endpointKeys.push(key);
+  }
+  return { endpoints, endpointKeys };
 }
 
 /** The first place whose key is not below `key`. */

@@ -1,7 +1,7 @@
 import { CoreError } from "../errors.ts";
 import { deepEqual } from "../model/equal.ts";
 import { describe, type Kind, keyOf, type ModelObject } from "../model/object.ts";
-import { claimsOf, type Holder } from "./claims.ts";
+import { type Claim, claimsOf, type Holder } from "./claims.ts";
 import type { Tables } from "./tables.ts";
 
 /** An object in force, and the source that wrote it. */
@@ -131,8 +131,9 @@ export class Resolution {
     byKey: ReadonlyMap<string, ModelObject | undefined>,
   ): void {
     const own = this.#inForce.of(owner, kind);
+    const others = this.#inForce.othersWith(owner, kind);
     for (const [key, object] of byKey) {
-      const other = this.#inForce.otherOwnerOf(owner, kind, key);
+      const other = others.find((one) => this.#inForce.of(one, kind).has(key));
       if (other === undefined) this.#note(kind, key, owner, own.get(key), object);
       else if (object !== undefined) {
         const holder = { owner: other, kind, key };
@@ -203,11 +204,12 @@ export class Resolution {
   }
 
   #place(wish: Owned): void {
-    const blockers = this.#blockersOf(wish);
+    const claims = claimsOf(wish.object);
+    const blockers = this.#blockersOf(wish, claims);
     const stronger = blockers.find((by) => !this.#precedes(wish.owner, by.holder.owner));
     if (stronger === undefined) {
       for (const { holder } of blockers) this.#evict(holder, wish);
-      this.#hold(wish);
+      this.#hold(wish, claims);
     } else if (this.#order.size === 0) this.#refused.push(conflictOf(wish, stronger));
     else this.#shade(wish, conflictOf(wish, stronger));
   }
@@ -252,7 +254,10 @@ export class Resolution {
     }
   }
 
-  #blockersOf(wish: Owned): { readonly holder: Holder; readonly what: string }[] {
+  #blockersOf(
+    wish: Owned,
+    claims: readonly Claim[],
+  ): { readonly holder: Holder; readonly what: string }[] {
     const { kind } = wish.object;
     const key = keyOf(wish.object);
     const blockers: { holder: Holder; what: string }[] = [];
@@ -260,7 +265,7 @@ export class Resolution {
     if (present !== undefined && present.owner !== wish.owner) {
       blockers.push({ holder: { owner: present.owner, kind, key }, what: describe(kind, key) });
     }
-    for (const { what, id, isShared } of claimsOf(wish.object)) {
+    for (const { what, id, isShared } of claims) {
       for (const claimant of this.#claimantsOf(id)) {
         if (isShared && claimant.isShared) continue;
         if (isSame(claimant.holder, kind, key)) continue;
@@ -270,11 +275,11 @@ export class Resolution {
     return blockers;
   }
 
-  #hold(wish: Owned): void {
+  #hold(wish: Owned, claims: readonly Claim[]): void {
     const { kind } = wish.object;
     const key = keyOf(wish.object);
     const holder = { owner: wish.owner, kind, key };
-    for (const { id, isShared } of claimsOf(wish.object)) {
+    for (const { id, isShared } of claims) {
       const others = this.#claimantsOf(id).filter((other) => !isSame(other.holder, kind, key));
       this.#claims.set(id, [...others, { holder, isShared }]);
     }

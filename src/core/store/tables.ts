@@ -1,4 +1,5 @@
 import { KINDS, type Kind, type ModelObject } from "../model/object.ts";
+import type { ObjectChange } from "./ownership.ts";
 
 type Table = Map<string, ModelObject>;
 
@@ -24,23 +25,28 @@ export class Tables {
     return this.#table(owner, kind);
   }
 
-  /** The owner, other than `owner`, whose the key is. */
-  otherOwnerOf(owner: string, kind: Kind, key: string): string | undefined {
+  /** The owners other than `owner` that have any of the kind. */
+  othersWith(owner: string, kind: Kind): readonly string[] {
+    const others: string[] = [];
     for (const [other, tables] of this.#byOwner) {
-      if (other !== owner && tables.get(kind)?.has(key)) return other;
+      if (other !== owner && (tables.get(kind)?.size ?? 0) > 0) others.push(other);
     }
-    return undefined;
+    return others;
   }
 
-  /** Puts the object in its owner's table, and takes it from any other's. */
-  set(owner: string, key: string, object: ModelObject): void {
-    const other = this.otherOwnerOf(owner, object.kind, key);
-    if (other !== undefined) this.#table(other, object.kind).delete(key);
-    this.#table(owner, object.kind).set(key, object);
-  }
-
-  delete(owner: string, kind: Kind, key: string): void {
-    this.#table(owner, kind).delete(key);
+  /** Makes the changes of one transaction: each object is in its owner's table, and in no other's. */
+  apply(changes: readonly ObjectChange[]): void {
+    let last: { readonly owner: string; readonly kind: Kind; readonly table: Table } | undefined;
+    for (const { owner, kind, key, before, after } of changes) {
+      if (last?.owner !== owner || last.kind !== kind) {
+        last = { owner, kind, table: this.#table(owner, kind) };
+      }
+      if (after === undefined) last.table.delete(key);
+      else {
+        if (before !== undefined) this.#deleteFromOthers(owner, kind, key);
+        last.table.set(key, after);
+      }
+    }
   }
 
   *objects(kind: Kind): Generator<ModelObject> {
@@ -51,6 +57,10 @@ export class Tables {
     for (const [kind, table] of this.#byOwner.get(owner) ?? []) {
       for (const key of table.keys()) yield [kind, key];
     }
+  }
+
+  #deleteFromOthers(owner: string, kind: Kind, key: string): void {
+    for (const other of this.othersWith(owner, kind)) this.#table(other, kind).delete(key);
   }
 
   #table(owner: string, kind: Kind): Table {

@@ -26,19 +26,28 @@ export function candidatesFor(
   port: ServicePort,
   family: Family,
 ): Candidates | undefined {
-  const targets = endpoints.map((endpoint) =>
-    addressIn(endpoint, family) === undefined ? 0 : (resolveTargetPort(endpoint, port) ?? 0),
-  );
-  if (!targets.some((target) => target !== 0)) return undefined;
+  const targets: number[] = [];
+  let isServed = false;
+  for (const endpoint of endpoints) {
+    const target =
+      addressIn(endpoint, family) === undefined ? 0 : (resolveTargetPort(endpoint, port) ?? 0);
+    if (target !== 0) isServed = true;
+    targets.push(target);
+  }
+  if (!isServed) return undefined;
   dropDuplicates(endpoints, targets, family);
-  const ready = endpoints.filter((endpoint, index) => endpoint.ready && targets[index] !== 0);
+  const ready: Endpoint[] = [];
+  let hasServingTerminating = false;
+  for (const [index, endpoint] of endpoints.entries()) {
+    if (targets[index] === 0) continue;
+    if (endpoint.ready) ready.push(endpoint);
+    else if (isServingTerminating(endpoint)) hasServingTerminating = true;
+  }
   const hasReady = ready.length > 0;
   return {
     targets,
     hasReady,
-    hasAny:
-      hasReady ||
-      endpoints.some((endpoint, index) => targets[index] !== 0 && isServingTerminating(endpoint)),
+    hasAny: hasReady || hasServingTerminating,
     hintedNodes: namesHinted(ready, "nodes"),
     hintedZones: namesHinted(ready, "zones"),
   };

@@ -99,7 +99,7 @@ class ServicePlan {
       hasLocalReady: this.#usesLocal && hasLocalReadyEndpoint(this.#endpoints, candidates, place),
     }));
     const endpoints: EndpointOp[] = [];
-    this.#endpoints.forEach((endpoint, at) => {
+    for (const [at, endpoint] of this.#endpoints.entries()) {
       let uses: Uses = "";
       let isUsed = false;
       for (const lane of lanes) {
@@ -108,7 +108,7 @@ class ServicePlan {
         if (use !== "-") isUsed = true;
       }
       if (isUsed) endpoints.push(this.#endpointOp(endpoint, at, uses, place));
-    });
+    }
     return { service: this.service, endpoints };
   }
 

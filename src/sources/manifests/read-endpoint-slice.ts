@@ -70,13 +70,13 @@ function readEndpoints(reader: RawReader, raw: Raw, slice: Slice): readonly Endp
     if (address === undefined) return;
     const podName = readPodName(item);
     let name = endpointName(podName, slice, address);
+    let other = endpoints.get(name);
     // A pod that is listed twice has two addresses; one that is listed with the same address is one.
-    const listed = endpoints.get(name);
-    if (listed !== undefined && listed.addresses[0] !== address) {
+    if (other !== undefined && other.addresses[0] !== address) {
       name = endpointName("", slice, address);
+      other = endpoints.get(name);
     }
     const endpoint = readEndpoint(reader, item, slice, { name, podName, address });
-    const other = endpoints.get(name);
     if (other === undefined || supersedes(endpoint, other)) endpoints.set(name, endpoint);
   });
   return [...endpoints.values()];
