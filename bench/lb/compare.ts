@@ -1,11 +1,12 @@
 import { type Load, runLoad, type WrkResult } from "./loads.ts";
 import { cpuSecondsOf } from "./process-tree.ts";
 import type { ProxyName, ProxyProcess } from "./proxies.ts";
+import type { ServiceProcess } from "./service-process.ts";
 
 export type Proxies = ReadonlyMap<ProxyName, ProxyProcess>;
 
 /** What was measured of each proxy, a value for each round. */
-export type RoundValues = ReadonlyMap<ProxyName, readonly number[]>;
+export type RoundValues<N extends string = ProxyName, V = number> = ReadonlyMap<N, readonly V[]>;
 
 export interface Comparison {
   readonly load: Load;
@@ -39,7 +40,11 @@ export async function compare(
 }
 
 /** What `of` did to what `to` did, round by round: both sides of a ratio met the same machine. */
-export function roundRatios(values: RoundValues, of: ProxyName, to: ProxyName): readonly number[] {
+export function roundRatios<N extends string>(
+  values: RoundValues<N>,
+  of: N,
+  to: N,
+): readonly number[] {
   const below = values.get(to) ?? [];
   return (values.get(of) ?? []).map((value, round) => value / (below[round] ?? Number.NaN));
 }
@@ -52,13 +57,27 @@ export function ratios(
   return roundRatios(perCpuSecond, of, to);
 }
 
-/** All proxies in turn, round by round, so that a slow moment of the machine meets each of them. */
-export async function inTurns(
-  proxies: Proxies,
+/** What each does for a CPU-second of its own, in turns, after each has had a run to get warm. */
+export async function ratesInTurns<N extends string>(
+  proxies: ReadonlyMap<N, ServiceProcess>,
   rounds: number,
-  measure: (proxy: ProxyProcess) => Promise<number>,
-): Promise<RoundValues> {
-  const values = new Map<ProxyName, number[]>();
+  run: (port: number) => Promise<number>,
+): Promise<RoundValues<N>> {
+  for (const [, { port }] of proxies) await run(port);
+  return inTurns(proxies, rounds, async ({ pid, port }) => {
+    const before = cpuSecondsOf(pid);
+    const amount = await run(port);
+    return amount / (cpuSecondsOf(pid) - before);
+  });
+}
+
+/** All proxies in turn, round by round, so that a slow moment of the machine meets each of them. */
+export async function inTurns<N extends string, P, V>(
+  proxies: ReadonlyMap<N, P>,
+  rounds: number,
+  measure: (proxy: P) => Promise<V>,
+): Promise<RoundValues<N, V>> {
+  const values = new Map<N, V[]>();
   for (let round = 0; round < rounds; round += 1) {
     // Who comes first changes, so that nobody always follows the same one.
     const order = round % 2 === 0 ? [...proxies] : [...proxies].reverse();

@@ -15,4 +15,6 @@ export interface ExtraOptions {
   readonly seconds: number;
   /** Of the HTTP servers behind the proxies. */
   readonly serverPorts: readonly number[];
+  /** Folder of another build of Portolan, to compare this one with. */
+  readonly otherBuild?: string | undefined;
 }

@@ -6,6 +6,8 @@ import { numbersFrom } from "../support/results.ts";
 /** One way of using a proxy. */
 export interface Load {
   readonly name: string;
+  /** What it is called on the command line. */
+  readonly part: string;
   /** What is counted, in a table. */
   readonly unit: string;
   readonly connections: number;
@@ -21,6 +23,7 @@ const BYTES_A_GIGABYTE = 1e9;
 export const LOADS: readonly Load[] = [
   {
     name: "keep-alive requests",
+    part: "keep-alive",
     unit: "requests",
     connections: 64,
     isBulk: false,
@@ -30,6 +33,7 @@ export const LOADS: readonly Load[] = [
   },
   {
     name: "short connections",
+    part: "short",
     unit: "connections",
     connections: 64,
     isBulk: false,
@@ -39,6 +43,7 @@ export const LOADS: readonly Load[] = [
   },
   {
     name: "bulk bytes",
+    part: "bulk",
     unit: "GB",
     connections: 8,
     isBulk: true,

@@ -1,7 +1,20 @@
 import { fileURLToPath } from "node:url";
 
-/** `portolan lb` as it is shipped, on one loop. */
-export function portolanLb(port: number, ...args: readonly string[]): readonly string[] {
-  const main = fileURLToPath(new URL("../../../../dist/cli/main.js", import.meta.url));
-  return [process.execPath, main, "lb", "--listen", `127.0.0.1:${port}`, "--loops", "1", ...args];
+const BUILD = fileURLToPath(new URL("../../../../dist", import.meta.url));
+
+export interface LbPlace {
+  readonly port: number;
+  /** One where it is missing. */
+  readonly threads?: number;
+  /** Folder of another build. */
+  readonly build?: string | undefined;
+}
+
+/** `portolan lb` as it is shipped. */
+export function portolanLb(
+  { port, threads = 1, build = BUILD }: LbPlace,
+  ...args: readonly string[]
+): readonly string[] {
+  const listen = ["--listen", `127.0.0.1:${port}`, "--loops", String(threads)];
+  return [process.execPath, `${build}/cli/main.js`, "lb", ...listen, ...args];
 }

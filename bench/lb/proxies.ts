@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { portolanLb } from "./portolan-command.ts";
 import { freePort, type ServiceProcess, startService } from "./service-process.ts";
 
 /** What is compared. */
-export type ProxyName = "portolan" | "haproxy" | "nginx" | "node";
+export type ProxyName = "portolan" | "other" | "haproxy" | "nginx" | "node";
 
 export interface ProxySetting {
   /** Files of a proxy go here. */
@@ -13,6 +14,8 @@ export interface ProxySetting {
   readonly serverPorts: readonly number[];
   /** Event loops, threads or worker processes. */
   readonly threads: number;
+  /** Folder of another build of Portolan, to compare this one with. */
+  readonly otherBuild?: string | undefined;
 }
 
 /** What a proxy is given beyond the setting: where it listens. */
@@ -30,17 +33,8 @@ export interface ProxyProcess extends ServiceProcess {
 
 /** The command that starts each, after it has written its configuration. */
 const COMMANDS: Readonly<Record<ProxyName, (place: Place) => readonly string[]>> = {
-  portolan: ({ port, serverPorts, threads }) => [
-    process.execPath,
-    fileURLToPath(new URL("../../../../dist/cli/main.js", import.meta.url)),
-    "lb",
-    "--listen",
-    `127.0.0.1:${port}`,
-    "--servers",
-    serverPorts.map((server) => `127.0.0.1:${server}`).join(","),
-    "--loops",
-    String(threads),
-  ],
+  portolan: (place) => lbCommand(place),
+  other: (place) => lbCommand(place, place.otherBuild),
   haproxy: (place) => ["haproxy", "-db", "-f", written(place, "haproxy", haproxyConfig(place))],
   nginx: (place) => ["nginx", "-c", written(place, "nginx", nginxConfig(place))],
   node: ({ port, serverPorts }) => [
@@ -54,6 +48,7 @@ const COMMANDS: Readonly<Record<ProxyName, (place: Place) => readonly string[]>>
 /** What each is called in tables. */
 export const PROXY_LABELS: Readonly<Record<ProxyName, string>> = {
   portolan: "Portolan",
+  other: "other build",
   haproxy: "HAProxy",
   nginx: "nginx stream",
   node: "node:net",
@@ -64,6 +59,11 @@ export async function startProxy(name: ProxyName, setting: ProxySetting): Promis
   const bulkPort = name === "haproxy" ? await freePort() : port;
   const service = await startService(COMMANDS[name]({ ...setting, port, bulkPort }), port);
   return { ...service, bulkPort };
+}
+
+function lbCommand(place: Place, build?: string): readonly string[] {
+  const servers = place.serverPorts.map((server) => `127.0.0.1:${server}`).join(",");
+  return portolanLb({ ...place, build }, "--servers", servers);
 }
 
 function written({ folder, threads }: Place, name: string, config: string): string {

@@ -5,6 +5,7 @@ import { PROXY_LABELS, type ProxyName } from "./proxies.ts";
 
 const COLOURS: Readonly<Record<ProxyName, string>> = {
   portolan: "#8c3b2a",
+  other: "#c98b6b",
   haproxy: "#24506b",
   nginx: "#6f9bb3",
   node: "#b9ad8f",
@@ -43,12 +44,12 @@ export function renderPlot(comparisons: readonly Comparison[], subtitle: string)
       text: `${show(median(values))} ${comparison.load.unit}`,
     })),
   }));
-  const names: readonly ProxyName[] = ["portolan", "haproxy", "nginx", "node"];
+  const names = new Set(comparisons.flatMap(({ perCpuSecond }) => [...perCpuSecond.keys()]));
   return renderBarChart({
     title: "Work for a CPU-second of the proxy",
     subtitle,
     one: "as much as HAProxy",
-    series: new Map(names.map((name) => [PROXY_LABELS[name], COLOURS[name]])),
+    series: new Map([...names].map((name) => [PROXY_LABELS[name], COLOURS[name]])),
     groups,
   });
 }

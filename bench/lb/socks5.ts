@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { runTask } from "../support/child.ts";
 import { median } from "../support/measure.ts";
 import { numbersFrom } from "../support/results.ts";
+import { type RoundValues, ratesInTurns, roundRatios } from "./compare.ts";
 import type { Extra, ExtraOptions } from "./extra.ts";
 import { portolanLb } from "./portolan-command.ts";
-import { cpuSecondsOf } from "./process-tree.ts";
 import { freePort, type ServiceProcess, startService } from "./service-process.ts";
 
 const TASK = new URL("./tasks/socks5-load.js", import.meta.url);
@@ -21,24 +21,19 @@ const LABELS: Readonly<Record<Socks5Name, string>> = {
 /** Short connections through SOCKS5, for a CPU-second, beside microsocks. */
 export async function compareSocks5(options: ExtraOptions): Promise<Extra> {
   const [serverPort = 0] = options.serverPorts;
-  const values: Record<Socks5Name, number[]> = { portolan: [], microsocks: [] };
   const proxies = new Map<Socks5Name, ServiceProcess>();
+  let values: RoundValues<Socks5Name>;
   try {
     for (const name of NAMES) proxies.set(name, await start(name, serverPort));
-    for (const [, proxy] of proxies) await measure(proxy, serverPort, options.seconds);
-    for (let round = 0; round < options.rounds; round += 1) {
-      for (const [name, proxy] of round % 2 === 0 ? [...proxies] : [...proxies].reverse()) {
-        values[name].push(await measure(proxy, serverPort, options.seconds));
-      }
-    }
+    values = await ratesInTurns(proxies, options.rounds, (port) =>
+      load(port, serverPort, options.seconds),
+    );
   } finally {
     for (const [, proxy] of proxies) await proxy.stop();
   }
-  const ratio = median(
-    values.portolan.map((value, round) => value / (values.microsocks[round] ?? Number.NaN)),
-  );
-  const rows = NAMES.map((name) => {
-    const rate = Math.round(median(values[name])).toLocaleString("en");
+  const ratio = median(roundRatios(values, "portolan", "microsocks"));
+  const rows = [...values].map(([name, rates]) => {
+    const rate = Math.round(median(rates)).toLocaleString("en");
     return `  ${LABELS[name].padEnd(14)}${rate} connections a CPU-second`;
   });
   return {
@@ -52,7 +47,7 @@ export async function compareSocks5(options: ExtraOptions): Promise<Extra> {
         bound: "least",
       },
     ],
-    values,
+    values: Object.fromEntries(values),
   };
 }
 
@@ -60,7 +55,7 @@ async function start(name: Socks5Name, serverPort: number): Promise<ServiceProce
   const port = await freePort();
   const command =
     name === "portolan"
-      ? portolanLb(port, "--socks5", "--servers", `127.0.0.1:${serverPort}`)
+      ? portolanLb({ port }, "--socks5", "--servers", `127.0.0.1:${serverPort}`)
       : ["microsocks", "-i", "127.0.0.1", "-p", String(port)];
   return startService(command, port, greets);
 }
@@ -79,12 +74,7 @@ async function greets(port: number): Promise<boolean> {
   }
 }
 
-async function measure(
-  { pid, port }: ServiceProcess,
-  serverPort: number,
-  seconds: number,
-): Promise<number> {
-  const before = cpuSecondsOf(pid);
-  const result = await runTask(TASK, [String(port), String(serverPort), String(seconds)]);
-  return numbersFrom(result, ["done"]).done / (cpuSecondsOf(pid) - before);
+async function load(port: number, serverPort: number, seconds: number): Promise<number> {
+  const result = await runTask(TASK, [port, serverPort, seconds].map(String));
+  return numbersFrom(result, ["done"]).done;
 }

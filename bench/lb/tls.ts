@@ -5,25 +5,24 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
-import { median } from "../support/measure.ts";
-import type { Figure } from "../support/report.ts";
+import {
+  besideHaproxy,
+  type Contestant,
+  type ContestLoad,
+  haproxyConfig,
+} from "./beside-haproxy.ts";
 import type { Extra, ExtraOptions } from "./extra.ts";
 import { type Load, runLoad } from "./loads.ts";
 import { portolanLb } from "./portolan-command.ts";
-import { cpuSecondsOf } from "./process-tree.ts";
 import { freePort, type ServiceProcess, startService } from "./service-process.ts";
 
 const run = promisify(execFile);
-const NAMES = ["portolan", "haproxy"] as const;
 const LIMIT = 0.8;
 const BYTES_A_GIGABYTE = 1e9;
 
-type TlsName = (typeof NAMES)[number];
-
-const LABELS: Readonly<Record<TlsName, string>> = { portolan: "Portolan", haproxy: "HAProxy" };
-
 const BULK: Load = {
   name: "bulk bytes in TLS",
+  part: "tls",
   unit: "GB",
   connections: 8,
   isBulk: true,
@@ -32,14 +31,7 @@ const BULK: Load = {
   amount: ({ bytes }) => bytes / BYTES_A_GIGABYTE,
 };
 
-/** One way of using TLS: what a run amounts to. */
-interface TlsLoad {
-  readonly name: string;
-  readonly unit: string;
-  run(port: number, options: ExtraOptions): Promise<number>;
-}
-
-const LOADS: readonly TlsLoad[] = [
+const LOADS: readonly ContestLoad[] = [
   handshakes("full TLS handshakes (ECDSA)", "-new"),
   handshakes("resumed TLS handshakes", "-reuse"),
   {
@@ -50,50 +42,15 @@ const LOADS: readonly TlsLoad[] = [
   },
 ];
 
-/** TLS to plain HTTP servers, for a CPU-second, beside HAProxy; one loop and one thread. */
+/** TLS to plain HTTP servers; one loop and one thread. */
 export async function compareTls(options: ExtraOptions): Promise<Extra> {
-  const proxies = new Map<TlsName, ServiceProcess>();
-  const text: string[] = [];
-  const figures: Figure[] = [];
-  const values: Record<string, readonly number[]> = {};
-  try {
-    const files = await writeCertificate(options.folder);
-    for (const name of NAMES) proxies.set(name, await start(name, options, files));
-    for (const load of LOADS) {
-      const rates = await compareLoad(load, proxies, options);
-      const ratio = median(
-        rates.portolan.map((rate, round) => rate / (rates.haproxy[round] ?? Number.NaN)),
-      );
-      text.push(load.name, ...NAMES.map((name) => renderRate(name, rates[name], load.unit)));
-      const name = `${load.name}: for a CPU-second, to HAProxy's`;
-      figures.push({ name, value: ratio, unit: "times", limit: LIMIT, bound: "least" });
-      for (const proxy of NAMES) values[`${load.name}, ${LABELS[proxy]}`] = rates[proxy];
-    }
-  } finally {
-    for (const [, proxy] of proxies) await proxy.stop();
-  }
-  return { text: text.join("\n"), figures, values };
-}
-
-async function compareLoad(
-  load: TlsLoad,
-  proxies: ReadonlyMap<TlsName, ServiceProcess>,
-  options: ExtraOptions,
-): Promise<Readonly<Record<TlsName, readonly number[]>>> {
-  const rates: Record<TlsName, number[]> = { portolan: [], haproxy: [] };
-  for (const [, { port }] of proxies) await load.run(port, options);
-  for (let round = 0; round < options.rounds; round += 1) {
-    for (const [name, { pid, port }] of round % 2 === 0 ? [...proxies] : [...proxies].reverse()) {
-      const before = cpuSecondsOf(pid);
-      const amount = await load.run(port, options);
-      rates[name].push(amount / (cpuSecondsOf(pid) - before));
-    }
-  }
-  return rates;
+  const files = await writeCertificate(options.folder);
+  const contest = { loads: LOADS, limit: LIMIT };
+  return besideHaproxy({ ...contest, start: (name) => start(name, options, files) }, options);
 }
 
 /** One after the other, each with a request: what counts is the CPU time of the proxy. */
-function handshakes(name: string, mode: "-new" | "-reuse"): TlsLoad {
+function handshakes(name: string, mode: "-new" | "-reuse"): ContestLoad {
   return {
     name,
     unit: "handshakes",
@@ -129,41 +86,21 @@ async function writeCertificate(folder: string): Promise<CertificateFiles> {
 }
 
 async function start(
-  name: TlsName,
-  { folder, serverPorts }: ExtraOptions,
+  name: Contestant,
+  { folder, serverPorts, otherBuild }: ExtraOptions,
   { cert, key, both }: CertificateFiles,
 ): Promise<ServiceProcess> {
   const port = await freePort();
   const servers = serverPorts.map((server) => `127.0.0.1:${server}`);
-  if (name === "portolan") {
-    const tls = ["--tls-cert", cert, "--tls-key", key];
-    return startService(
-      portolanLb(port, "--servers", servers.join(","), ...tls),
-      port,
-      answersHttps,
-    );
+  if (name !== "haproxy") {
+    const build = name === "other" ? otherBuild : undefined;
+    const args = ["--servers", servers.join(","), "--tls-cert", cert, "--tls-key", key];
+    return startService(portolanLb({ port, build }, ...args), port, answersHttps);
   }
   const config = join(folder, "haproxy-tls.conf");
-  writeFileSync(config, haproxyConfig(port, servers, both));
+  const bind = `127.0.0.1:${port} backlog 8192 ssl crt ${both} ssl-min-ver TLSv1.2`;
+  writeFileSync(config, haproxyConfig({ mode: "tcp", bind, servers }));
   return startService(["haproxy", "-db", "-f", config], port, answersHttps);
-}
-
-function haproxyConfig(port: number, servers: readonly string[], pem: string): string {
-  const lines = servers.map((server, index) => `  server s${index} ${server} check inter 5s`);
-  return `
-global
-  maxconn 9500
-  nbthread 1
-defaults
-  mode tcp
-  timeout connect 5s
-  timeout client 15m
-  timeout server 15m
-listen tls
-  bind 127.0.0.1:${port} backlog 8192 ssl crt ${pem} ssl-min-ver TLSv1.2
-  balance roundrobin
-${lines.join("\n")}
-`;
 }
 
 /** Whether an HTTP request is answered inside TLS. */
@@ -179,10 +116,4 @@ async function answersHttps(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-function renderRate(name: TlsName, rates: readonly number[], unit: string): string {
-  const rate = median(rates);
-  const shown = rate >= 100 ? Math.round(rate).toLocaleString("en") : rate.toPrecision(3);
-  return `  ${LABELS[name].padEnd(14)}${shown} ${unit} a CPU-second`;
 }

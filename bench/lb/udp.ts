@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { runTask } from "../support/child.ts";
 import { median } from "../support/measure.ts";
 import { numbersFrom } from "../support/results.ts";
+import { inTurns } from "./compare.ts";
 import type { Extra, ExtraOptions } from "./extra.ts";
 import { portolanLb } from "./portolan-command.ts";
 import { cpuSecondsOf } from "./process-tree.ts";
@@ -28,16 +29,18 @@ interface UdpRound {
   readonly lostPercent: number;
 }
 
-const NAMES = ["portolan", "nginx"] as const;
+type UdpName = "portolan" | "other" | "nginx";
 
-type UdpName = (typeof NAMES)[number];
-
-const LABELS: Readonly<Record<UdpName, string>> = { portolan: "Portolan", nginx: "nginx stream" };
+const LABELS: Readonly<Record<UdpName, string>> = {
+  portolan: "Portolan",
+  other: "other build",
+  nginx: "nginx stream",
+};
 
 /** What each did, with so many sessions. */
 interface UdpContest {
   readonly sessions: number;
-  readonly rounds: Readonly<Record<UdpName, readonly UdpRound[]>>;
+  readonly rounds: ReadonlyMap<UdpName, readonly UdpRound[]>;
 }
 
 /** Datagrams of 64 bytes both ways through one loop, with one session and with many. */
@@ -55,9 +58,9 @@ export async function measureUdp(options: ExtraOptions): Promise<Extra> {
     figures: contests.flatMap(figuresOf),
     values: Object.fromEntries(
       contests.flatMap(({ sessions, rounds }) =>
-        NAMES.map((name) => [
+        [...rounds].map(([name, all]) => [
           `${LABELS[name]}, ${label(sessions)}`,
-          rounds[name].map(({ rate }) => rate),
+          all.map(({ rate }) => rate),
         ]),
       ),
     ),
@@ -70,26 +73,32 @@ async function compete(
   echoPort: number,
   options: ExtraOptions,
 ): Promise<UdpContest> {
-  const rounds: Record<UdpName, UdpRound[]> = { portolan: [], nginx: [] };
+  const names: readonly UdpName[] =
+    options.otherBuild === undefined ? ["portolan", "nginx"] : ["portolan", "other", "nginx"];
   const proxies = new Map<UdpName, ServiceProcess>();
   try {
-    for (const name of NAMES) proxies.set(name, await start(name, echoPort, options.folder));
+    for (const name of names) proxies.set(name, await start(name, echoPort, options));
     for (const [, proxy] of proxies) await measure(proxy, sessions, options.seconds);
-    for (let round = 0; round < options.rounds; round += 1) {
-      for (const [name, proxy] of round % 2 === 0 ? [...proxies] : [...proxies].reverse()) {
-        rounds[name].push(await measure(proxy, sessions, options.seconds));
-      }
-    }
+    const rounds = await inTurns(proxies, options.rounds, (proxy) =>
+      measure(proxy, sessions, options.seconds),
+    );
     return { sessions, rounds };
   } finally {
     for (const [, proxy] of proxies) await proxy.stop();
   }
 }
 
-async function start(name: UdpName, echoPort: number, folder: string): Promise<ServiceProcess> {
+async function start(
+  name: UdpName,
+  echoPort: number,
+  { folder, otherBuild }: ExtraOptions,
+): Promise<ServiceProcess> {
   const port = await freeUdpPort();
   const args = ["--protocol", "udp", "--servers", `127.0.0.1:${echoPort}`];
-  if (name === "portolan") return startService(portolanLb(port, ...args), port, echoes);
+  if (name !== "nginx") {
+    const build = name === "other" ? otherBuild : undefined;
+    return startService(portolanLb({ port, build }, ...args), port, echoes);
+  }
   const config = join(folder, "nginx-udp.conf");
   writeFileSync(config, nginxConfig(folder, port, echoPort));
   return startService(["nginx", "-c", config], port, echoes);
@@ -151,8 +160,8 @@ async function echoes(port: number): Promise<boolean> {
 }
 
 function render({ sessions, rounds }: UdpContest): string {
-  const rows = NAMES.map((name) => {
-    const rate = Math.round(rateOf(rounds[name])).toLocaleString("en");
+  const rows = [...rounds].map(([name, all]) => {
+    const rate = Math.round(rateOf(all)).toLocaleString("en");
     return `  ${LABELS[name].padEnd(14)}${rate} a CPU-second`;
   });
   return [`datagrams of 64 bytes both ways, ${label(sessions)}`, ...rows].join("\n");
@@ -160,14 +169,14 @@ function render({ sessions, rounds }: UdpContest): string {
 
 function figuresOf({ sessions, rounds }: UdpContest): Extra["figures"] {
   const name = `datagrams of 64 bytes both ways, ${label(sessions)}`;
-  const lost = Math.max(...rounds.portolan.map(({ lostPercent }) => lostPercent));
-  const ratio = median(
-    rounds.portolan.map(({ rate }, round) => rate / (rounds.nginx[round]?.rate ?? Number.NaN)),
-  );
+  const own = rounds.get("portolan") ?? [];
+  const peers = rounds.get("nginx") ?? [];
+  const lost = Math.max(...own.map(({ lostPercent }) => lostPercent));
+  const ratio = median(own.map(({ rate }, round) => rate / (peers[round]?.rate ?? Number.NaN)));
   return [
     {
       name: `${name}: for a CPU-second`,
-      value: rateOf(rounds.portolan),
+      value: rateOf(own),
       unit: "datagrams",
       limit: LEAST_RATE,
       bound: "least",
