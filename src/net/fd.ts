@@ -41,6 +41,8 @@ export const WRITABLE = 2;
 export const HANGUP = 4;
 /** With all of these: the connection is gone in both directions; `takeError` says why. */
 export const FAILED = 8;
+/** With READABLE: the peer's end is there in peace, so after a short read nothing follows. */
+export const ENDING = 16;
 
 export interface Fd {
   /** 0 when open, `-EINPROGRESS` while under way, else the negative errno that it failed with. */
@@ -75,8 +77,13 @@ export interface StreamFd extends Fd {
   readonly writable: boolean;
   /** Into `region` from `start`: how many bytes; 0 at the end of the stream; or a negative errno. */
   read(region: Region, start: number, byteCount: number): number;
-  /** From `region`: how many bytes were taken; or a negative errno. */
-  write(region: Region, start: number, byteCount: number): number;
+  /** Whether what was read last is all that came before the peer's end; known by some, at times. */
+  readonly hasReadAll?: boolean;
+  /**
+   * From `region`: how many bytes were taken; or a negative errno.
+   * @param endFollows `shutdownWrite` or `close` comes right after: they may leave together
+   */
+  write(region: Region, start: number, byteCount: number, endFollows?: boolean): number;
   /** The error that waits, as a negative errno; 0 where there is none. Asked once. */
   takeError(): number;
   /** No more will be written; the peer reads to the end (FIN). Reading goes on. */

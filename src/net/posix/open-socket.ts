@@ -58,11 +58,10 @@ export function probeBind(on: SocketAddress): number {
   return result;
 }
 
-/** Written out step by step: it is called for every connection of a proxy. */
+/** Written out step by step: it is called for every connection of a proxy. TCP_NODELAY comes later. */
 export function openConnecting(to: SocketAddress, options?: StreamOptions): OpenedSocket {
   const descriptor = socket(domainOf(to), SOCK_STREAM | FLAGS, 0);
   if (descriptor < 0) return { descriptor: -1, result: descriptor };
-  if (to.family !== "unix") setNoDelay(descriptor);
   const bound = options?.from === undefined ? 0 : bindTo(descriptor, options.from);
   return keptOrClosed(descriptor, bound < 0 ? bound : connectTo(descriptor, to));
 }

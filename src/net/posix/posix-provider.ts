@@ -49,7 +49,7 @@ export class PosixProvider implements Provider, PosixHost {
     callAt: () => ({ cancel: () => undefined }),
   };
   readonly adopt: Adopter = {
-    stream: (handOff) => new PosixStream(this, handOff.descriptor, 0),
+    stream: (handOff) => new PosixStream(this, handOff.descriptor, {}),
     server: (handOff) => this.#server(handOff, true),
     datagram: ({ descriptor }) => this.#datagram({ descriptor, result: 0 }, true),
   };
@@ -71,8 +71,9 @@ export class PosixProvider implements Provider, PosixHost {
   }
 
   connect(to: SocketAddress, options?: StreamOptions): StreamFd {
-    const { descriptor, result } = openConnecting(to, options);
-    return new PosixStream(this, descriptor, result);
+    const { descriptor, result: openResult } = openConnecting(to, options);
+    const isTcp = to.family !== "unix";
+    return new PosixStream(this, descriptor, { openResult, isTcp, lacksNoDelay: isTcp });
   }
 
   listen(on: SocketAddress, options: ListenOptions): ServerFd {

@@ -5,15 +5,18 @@ import {
   EPOLLHUP,
   EPOLLIN,
   EPOLLOUT,
+  EPOLLPRI,
   EPOLLRDHUP,
 } from "../../platform/linux/abi.ts";
 import type { Epoll } from "../../platform/linux/epoll.ts";
-import { FAILED, HANGUP, READABLE, type Selector, WRITABLE } from "../fd.ts";
+import { ENDING, FAILED, HANGUP, READABLE, type Selector, WRITABLE } from "../fd.ts";
 
-const ENDED = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+/** tcp(7): a read stops before urgent bytes, so a short one does not mean that all was read. */
+const UNSURE = EPOLLPRI | EPOLLHUP | EPOLLERR;
+const ENDED = EPOLLRDHUP | UNSURE;
 
 /** Both directions from the start, edge-triggered: one system call for the life of a connection. */
-export const STREAM_EVENTS: number = EPOLLET + (EPOLLIN | EPOLLOUT | EPOLLRDHUP);
+export const STREAM_EVENTS: number = EPOLLET + (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI);
 /** Not that there is room: each datagram that leaves would be told, which is half of all events. */
 export const DATAGRAM_EVENTS: number = EPOLLET + EPOLLIN;
 /** Level-triggered; where several loops borrow one socket, one of them is woken. */
@@ -47,7 +50,10 @@ export class PosixSelector implements Selector {
     let ready = 0;
     if ((events & (EPOLLIN | ENDED)) !== 0) ready |= READABLE;
     if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) ready |= WRITABLE;
-    if ((events & ENDED) !== 0) ready |= HANGUP;
+    if ((events & ENDED) !== 0) {
+      ready |= HANGUP;
+      if ((events & UNSURE) === 0) ready |= ENDING;
+    }
     if ((events & EPOLLERR) !== 0) ready |= FAILED;
     return ready;
   }

@@ -1,5 +1,11 @@
 import { ERRNO } from "../../platform/errno.ts";
-import { AF_INET, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCKADDR_BYTES } from "../../platform/linux/abi.ts";
+import {
+  AF_INET,
+  AF_UNIX,
+  SOCK_CLOEXEC,
+  SOCK_NONBLOCK,
+  SOCKADDR_BYTES,
+} from "../../platform/linux/abi.ts";
 import { allocateNative } from "../../platform/linux/native-memory.ts";
 import { accept4 } from "../../platform/linux/socket-calls.ts";
 import { localAddressOf } from "../../platform/linux/socket-names.ts";
@@ -59,8 +65,9 @@ export class PosixServer implements ServerFd {
 
   #accepted(descriptor: number): StreamFd {
     this.acceptError = 0;
-    const stream = new PosixStream(this.#host, descriptor, 0);
-    if (peer.view.getUint16(0, true) === AF_INET) {
+    const family = peer.view.getUint16(0, true);
+    const stream = new PosixStream(this.#host, descriptor, { isTcp: family !== AF_UNIX });
+    if (family === AF_INET) {
       stream.notePeer(peer.view.getUint32(4), peer.view.getUint16(2));
     }
     return stream;

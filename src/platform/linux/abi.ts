@@ -62,6 +62,7 @@ export const MSG_CTRUNC = 0x08;
 /** Of recvmsg: how long the datagram was, also where it did not fit. */
 export const MSG_TRUNC = 0x20;
 export const MSG_NOSIGNAL = 0x4000;
+export const MSG_MORE = 0x8000;
 export const MSG_CMSG_CLOEXEC = 0x4000_0000;
 export const SCM_RIGHTS = 1;
 /** unix(7): more descriptors than this in one message are refused. */
@@ -71,6 +72,7 @@ export const EPOLL_CLOEXEC = 0x8_0000;
 export const EPOLL_CTL_ADD = 1;
 export const EPOLL_CTL_DEL = 2;
 export const EPOLLIN = 0x001;
+export const EPOLLPRI = 0x002;
 export const EPOLLOUT = 0x004;
 export const EPOLLERR = 0x008;
 export const EPOLLHUP = 0x010;

@@ -9,10 +9,9 @@ import {
   MSGHDR_NAMELEN,
   SOCKADDR_BYTES,
 } from "./abi.ts";
-import { write } from "./io-calls.ts";
 import { allocateNative, type NativeMemory, putPointer, putSize } from "./native-memory.ts";
 import { getSockaddr, sockaddrKey } from "./sockaddr.ts";
-import { recvmmsg, sendmmsg } from "./socket-calls.ts";
+import { recvmmsg, send, sendmmsg } from "./socket-calls.ts";
 
 /** The most that a datagram holds over IPv4 and IPv6, rounded up. */
 const MAX_DATAGRAM_BYTES = 65_536;
@@ -95,7 +94,7 @@ export class SendBatch {
   #count = 0;
   /**
    * The first: most sessions send one datagram at a time, to where the socket is connected to, and
-   * write(2) does that with less for the kernel to read.
+   * send(2) does that with less for the kernel to read.
    */
   #payload = 0;
   #byteCount = 0;
@@ -143,7 +142,7 @@ export class SendBatch {
    */
   send(fd: number, first: number): number {
     if (this.#count === 1 && this.#isPlain) {
-      const sent = write(fd, this.#payload, this.#byteCount);
+      const sent = send(fd, this.#payload, this.#byteCount, 0);
       return sent < 0 ? sent : 1;
     }
     const { address } = this.#headers;

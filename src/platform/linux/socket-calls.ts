@@ -24,6 +24,8 @@ const cGetsockname = bindCall<[number, number, number]>(
 const cGetpeername = bindCall<[number, number, number]>(
   "int getpeername(int, uintptr_t, uintptr_t)",
 );
+const cRecv = bindCall<[number, number, number, number]>("int recv(int, uintptr_t, size_t, int)");
+const cSend = bindCall<[number, number, number, number]>("int send(int, uintptr_t, size_t, int)");
 const cSendmsg = bindCall<[number, number, number]>("int sendmsg(int, uintptr_t, int)");
 const cRecvmsg = bindCall<[number, number, number]>("int recvmsg(int, uintptr_t, int)");
 const cSendmmsg = bindCall<[number, number, number, number]>(
@@ -100,6 +102,18 @@ export function getsockname(fd: number, sockaddr: number, length: number): numbe
 /** getpeername(2); `length` is the address of an int, in and out. */
 export function getpeername(fd: number, sockaddr: number, length: number): number {
   return cGetpeername(fd, sockaddr, length) < 0 ? failure() : 0;
+}
+
+/** recv(2): how many bytes; 0 at the end of a stream. The kernel does less for it than for read(2). */
+export function recv(fd: number, address: number, byteCount: number): number {
+  const result = cRecv(fd, address, byteCount, 0);
+  return result < 0 ? failure() : result;
+}
+
+/** send(2): how many bytes. */
+export function send(fd: number, address: number, byteCount: number, flags: number): number {
+  const result = cSend(fd, address, byteCount, flags);
+  return result < 0 ? failure() : result;
 }
 
 /** sendmsg(2): how many bytes. */

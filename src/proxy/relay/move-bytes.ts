@@ -129,7 +129,8 @@ function copy(from: RelayEnd, to: RelayEnd, host: MoveHost, maxBytes: number): n
   if (count <= 0) return count;
   from.received += count;
   from.bulkReads = count >= from.bufferBytes ? from.bulkReads + 1 : 0;
-  const taken = to.fd.write(scratch, 0, count);
+  if (from.fd.hasReadAll === true) from.hasEnded = true;
+  const taken = to.fd.write(scratch, 0, count, from.hasEnded);
   if (taken < 0 && taken !== -ERRNO.EAGAIN) return taken;
   const sent = Math.max(0, taken);
   to.sent += sent;
