@@ -15,6 +15,8 @@ const config: ViteUserConfig = defineConfig({
     reporters: summary === undefined ? ["default"] : ["default", new SummaryReporter(summary)],
     // By default one core is left alone, which on two cores is half of the machine.
     maxWorkers: availableParallelism(),
+    // The scenarios of a contract wait for one of its drivers, which goes on with those of its state.
+    maxConcurrency: 20,
     sequence: { sequencer: LongestFirst },
     testTimeout: scope === "long" ? 300_000 : 30_000,
   },

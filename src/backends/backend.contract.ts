@@ -5,6 +5,7 @@ import type { Capabilities } from "./capabilities.ts";
 import { planContract } from "./contract-cases.ts";
 import type { ContractDriver } from "./contract-judge.ts";
 import { DEVIATIONS, type Deviation, deviationsOf } from "./deviations.ts";
+import { DriverPool } from "./driver-pool.ts";
 
 /** A backend that is held against the reference semantics. */
 export interface ContractSubject {
@@ -42,9 +43,14 @@ export function runBackendContract(subject: ContractSubject): void {
     }, OPENING_MS);
     afterAll(() => drivers.close());
 
-    for (const { name, run } of planContract({ backend, capabilities, scenarios, deviations })) {
-      test(name, async () => {
-        const problem = await drivers.use(run);
+    for (const { name, state, run } of planContract({
+      backend,
+      capabilities,
+      scenarios,
+      deviations,
+    })) {
+      test(name, { timeout: CASE_MS }, async () => {
+        const problem = await drivers.use(state, run);
         expect(problem).toBeUndefined();
       });
     }
@@ -52,39 +58,5 @@ export function runBackendContract(subject: ContractSubject): void {
 }
 
 const OPENING_MS = 60_000;
-
-/** Drivers, each for one case at a time. */
-class DriverPool {
-  readonly #all: ContractDriver[] = [];
-  readonly #free: ContractDriver[] = [];
-  readonly #waiting: ((driver: ContractDriver) => void)[] = [];
-
-  add(driver: ContractDriver): void {
-    this.#all.push(driver);
-    this.#release(driver);
-  }
-
-  async use<T>(work: (driver: ContractDriver) => Promise<T>): Promise<T> {
-    if (this.#all.length === 0) throw new Error("no driver was opened");
-    const driver = this.#free.pop() ?? (await this.#next());
-    try {
-      return await work(driver);
-    } finally {
-      this.#release(driver);
-    }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#all.map((driver) => driver.close()));
-  }
-
-  #next(): Promise<ContractDriver> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #release(driver: ContractDriver): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free.push(driver);
-    else next(driver);
-  }
-}
+/** Most of it is waiting for a driver. */
+const CASE_MS = 120_000;

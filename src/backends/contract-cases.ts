@@ -1,4 +1,4 @@
-import type { Scenario } from "../core/route/scenarios/scenario.ts";
+import { hasAffinity, type Scenario } from "../core/route/scenarios/scenario.ts";
 import { type Capabilities, unmetNeeds } from "./capabilities.ts";
 import { type ContractDriver, judgeScenario } from "./contract-judge.ts";
 import type { Deviation } from "./deviations.ts";
@@ -6,6 +6,8 @@ import type { Deviation } from "./deviations.ts";
 /** One test of the contract. */
 export interface ContractCase {
   readonly name: string;
+  /** Cases with the same one need the same state of the data plane; these stand together. */
+  readonly state: string;
   /** What is wrong, in words; undefined where nothing is. */
   run(driver: ContractDriver): Promise<string | undefined>;
 }
@@ -25,7 +27,7 @@ export interface ContractPlan {
 export function planContract(plan: ContractPlan): readonly ContractCase[] {
   const covering = (scenario: Scenario) =>
     plan.deviations.find((deviation) => deviation.scenarios.test(scenario.name));
-  return [
+  const cases = [
     ...plan.deviations.map((deviation) => deviationCase(deviation, plan.scenarios)),
     ...plan.scenarios.map((scenario) => {
       const deviation = covering(scenario);
@@ -35,11 +37,25 @@ export function planContract(plan: ContractPlan): readonly ContractCase[] {
         : deviatingCase(scenario, unmet, deviation);
     }),
   ];
+  const byState = new Map<string, ContractCase[]>();
+  for (const one of cases) {
+    const together = byState.get(one.state);
+    if (together === undefined) byState.set(one.state, [one]);
+    else together.push(one);
+  }
+  return [...byState.values()].flat();
+}
+
+/** What calls before it did to a scenario with affinity is made anew for each of them. */
+function stateOf(scenario: Scenario): string {
+  const { name, objects, policy } = scenario;
+  return hasAffinity(scenario) ? name : JSON.stringify([policy, objects]);
 }
 
 function deviationCase({ id, scenarios }: Deviation, all: readonly Scenario[]): ContractCase {
   return {
     name: `deviation ${id} covers a scenario`,
+    state: "",
     run: async () =>
       all.some(({ name }) => scenarios.test(name))
         ? undefined
@@ -51,6 +67,7 @@ function agreeingCase(scenario: Scenario, unmet: readonly string[], backend: str
   const undeclared = `${backend} lacks ${unmet.join(", ")}, and no deviation says why`;
   return {
     name: scenario.name,
+    state: stateOf(scenario),
     run: async (driver) => (unmet.length > 0 ? undeclared : judgeScenario(scenario, driver)),
   };
 }
@@ -63,6 +80,7 @@ function deviatingCase(
 ): ContractCase {
   return {
     name: `${scenario.name} (deviates: ${fact})`,
+    state: stateOf(scenario),
     run: async (driver) => {
       if (unmet.length > 0) return undefined;
       const disagreement = await judgeScenario(scenario, driver);

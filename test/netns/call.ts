@@ -7,7 +7,7 @@ import type { NamespaceNetwork } from "./namespace-network.ts";
 import type { PartyName } from "./plan-network.ts";
 import type { Reactor } from "./reactor.ts";
 import { parseSctp, renderSctp } from "./sctp.ts";
-import { endOf, openBound, readText, receiveFrom, sendTo, wasToldOff } from "./sockets.ts";
+import { endOf, openCaller, readText, receiveFrom, sendTo, wasToldOff } from "./sockets.ts";
 
 /** Who calls whom. */
 export interface Call {
@@ -43,7 +43,7 @@ interface CallHost {
 /** Calls; at once, since the first packet is sent before it returns. */
 export function startCall({ network, reactor }: CallHost, call: Call): PendingCall {
   const fd = network.inside(call.party, () =>
-    checked("bind", openBound(call.protocol, call.from, call.fromPort), `port ${call.fromPort}`),
+    checked("bind", openCaller(call.protocol, call.from, call.fromPort), `port ${call.fromPort}`),
   );
   let end: (outcome: CallOutcome) => void = () => undefined;
   let isOver = false;

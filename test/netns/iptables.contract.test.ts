@@ -10,7 +10,7 @@ for (const mode of IPTABLES_MODES) {
     runBackendContract({
       backend: IPTABLES.name,
       capabilities: IPTABLES.capabilities,
-      concurrency: 2,
+      concurrency: 4,
       open: () =>
         openNamespaces({
           backend: IPTABLES.name,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ContractDriver, Observation } from "../../src/backends/contract-judge.ts";
 import { loadBackend } from "../../src/backends/registry.ts";
 import { PROTOCOLS, type Protocol } from "../../src/core/model/common.ts";
-import type { Scenario } from "../../src/core/route/scenarios/scenario.ts";
+import { hasAffinity, type Scenario } from "../../src/core/route/scenarios/scenario.ts";
 import type { RawOptions } from "./backend-messages.ts";
 import { BackendProcess } from "./backend-process.ts";
 import type { CallOutcome } from "./call.ts";
@@ -15,7 +15,6 @@ import {
   callerOf,
   clientAddress,
   emptyObjects,
-  hasAffinity,
   ownerOf,
 } from "./scenario-clients.ts";
 import type { Server } from "./serve.ts";

@@ -8,7 +8,7 @@ describe("in network namespaces", requires("linux", "root", "ip", "nft"), () => 
   runBackendContract({
     backend: NFTABLES.name,
     capabilities: NFTABLES.capabilities,
-    concurrency: 2,
+    concurrency: 4,
     open: () => openNamespaces({ backend: NFTABLES.name }),
   });
 });

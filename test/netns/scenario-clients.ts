@@ -7,11 +7,6 @@ import { OWN_ADDRESSES, PARTIES, type PartyName } from "./plan-network.ts";
 /** More than a scenario calls. */
 export const CLIENT_COUNT = 64;
 
-/** Whether clients of the scenario are told apart by what they did before. */
-export function hasAffinity({ objects }: Scenario): boolean {
-  return objects.some((object) => object.kind === "Service" && object.affinitySeconds > 0);
-}
-
 /** The namespace that the packet is sent in. */
 export function callerOf({ packet }: Scenario): PartyName {
   if (packet.from === "node") return "node-a";

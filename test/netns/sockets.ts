@@ -63,17 +63,29 @@ export function openBound(protocol: Protocol, ip: string, port: number): number 
   const flags = kind.type | SOCK_NONBLOCK | SOCK_CLOEXEC;
   const fd = checked("socket", socket(domainOf(address), flags, kind.protocol));
   const isV6 = familyOf(ip) === "v6";
-  const level = isV6 ? IPPROTO_IPV6 : IPPROTO_IP;
-  const set = (option: number) =>
-    checked("setsockopt", setsockopt(fd, level, option, ONE.address, 4));
-  set(isV6 ? IPV6_FREEBIND : IP_FREEBIND);
-  if (protocol !== "UDP") set(isV6 ? IPV6_RECVERR : IP_RECVERR);
+  enable(fd, isV6 ? IPPROTO_IPV6 : IPPROTO_IP, isV6 ? IPV6_FREEBIND : IP_FREEBIND);
   if (protocol === "TCP") setReuseAddress(fd);
   if (isV6) setV6Only(fd);
   const bound = bindTo(fd, address);
   if (bound >= 0) return fd;
   close(fd);
   return bound === -ERRNO.EADDRINUSE ? bound : checked("bind", bound, ip);
+}
+
+/**
+ * The same for one who calls, and wants to hear of errors that the kernel else keeps to itself. Not for
+ * servers: errors that nobody takes from the queue would be told again and again.
+ */
+export function openCaller(protocol: Protocol, ip: string, port: number): number {
+  const fd = openBound(protocol, ip, port);
+  if (fd < 0 || protocol === "UDP") return fd;
+  const isV6 = familyOf(ip) === "v6";
+  enable(fd, isV6 ? IPPROTO_IPV6 : IPPROTO_IP, isV6 ? IPV6_RECVERR : IP_RECVERR);
+  return fd;
+}
+
+function enable(fd: number, level: number, option: number): void {
+  checked("setsockopt", setsockopt(fd, level, option, ONE.address, 4));
 }
 
 /**

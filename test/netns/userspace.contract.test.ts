@@ -27,7 +27,7 @@ describe("in network namespaces", requires("linux", "root", "ip"), () => {
   runBackendContract({
     backend: USERSPACE.name,
     capabilities: USERSPACE.capabilities,
-    concurrency: 2,
+    concurrency: 4,
     scenarios: SCENARIOS.filter(isPlayable),
     open: () =>
       openNamespaces({
@@ -44,7 +44,7 @@ describe("in network namespaces with --redirect", requires("linux", "root", "ip"
     backend: USERSPACE.name,
     capabilities: REDIRECT_CAPABILITIES,
     deviations: DEVIATIONS.filter(({ unless }) => unless !== "--redirect"),
-    concurrency: 2,
+    concurrency: 4,
     scenarios: SCENARIOS.filter(isPlayable),
     open: () => openNamespaces({ ...COMMON, options: { ...OPTIONS, redirect: true } }),
   });

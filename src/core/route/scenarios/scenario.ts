@@ -51,6 +51,11 @@ export interface Scenario {
   readonly expected: Expected;
 }
 
+/** Whether clients of the scenario are told apart by what they did before. */
+export function hasAffinity({ objects }: Scenario): boolean {
+  return objects.some((object) => object.kind === "Service" && object.affinitySeconds > 0);
+}
+
 /** The state that holds just these objects. */
 export function globalStateOf(objects: readonly ModelObject[]): GlobalState {
   const store = new GlobalStore();
