@@ -3,7 +3,6 @@ import { onTestFinished } from "vitest";
 import type { Backend } from "../../src/backends/backend.ts";
 import { createIptablesBackend } from "../../src/backends/iptables/create-iptables-backend.ts";
 import { IPTABLES } from "../../src/backends/iptables/definition.ts";
-import type { IptablesMode } from "../../src/backends/iptables/iptables-tool.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import { flagLayer, resolveOptions } from "../../src/core/options/resolve-options.ts";
@@ -13,6 +12,7 @@ import { createConntrackReconciler } from "../../src/platform/linux/conntrack/co
 import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
 import { type Exec, systemExec } from "../../src/platform/linux/exec.ts";
 import { takeKernelLock } from "../../src/platform/linux/instance-lock.ts";
+import type { IptablesMode } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { openNftGeneration } from "../../src/platform/linux/nft/nft-generation.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { IPTABLES_MODES } from "../../src/backends/iptables/iptables-tool.ts";
 import { endpointSchema } from "../../src/core/model/endpoint.ts";
 import { listenerSchema } from "../../src/core/model/listener.ts";
 import { nodeSchema } from "../../src/core/model/node.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import { serviceSchema } from "../../src/core/model/service.ts";
 import { SCENARIOS } from "../../src/core/route/scenarios.ts";
+import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { requires } from "../support/requires.ts";
 import { IptablesMachine, NODE } from "./iptables-machine.ts";
 

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { runBackendContract } from "../../src/backends/backend.contract.ts";
 import { IPTABLES } from "../../src/backends/iptables/definition.ts";
-import { IPTABLES_MODES } from "../../src/backends/iptables/iptables-tool.ts";
+import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { requires } from "../support/requires.ts";
 import { openNamespaces } from "./namespace-driver.ts";
 

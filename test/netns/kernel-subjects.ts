@@ -1,4 +1,4 @@
-import type { IptablesMode } from "../../src/backends/iptables/iptables-tool.ts";
+import type { IptablesMode } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import type { OverTimeSubject } from "./play.ts";
 
 export function iptables(mode: IptablesMode): OverTimeSubject {

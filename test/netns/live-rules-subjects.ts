@@ -1,9 +1,9 @@
 import { describe } from "vitest";
 import { IPTABLES } from "../../src/backends/iptables/definition.ts";
-import { IPTABLES_MODES } from "../../src/backends/iptables/iptables-tool.ts";
 import { NFTABLES } from "../../src/backends/nftables/definition.ts";
 import { DEFAULT_ROUTE_POLICY, type RoutePolicy } from "../../src/core/route/route-policy.ts";
 import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
+import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { requires } from "../support/requires.ts";
 import { runLiveRulesProperty } from "./live-rules.property.ts";
 

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { IPTABLES_MODES } from "../../src/backends/iptables/iptables-tool.ts";
+import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { requires } from "../support/requires.ts";
 import { iptables, NFTABLES } from "./kernel-subjects.ts";
 import { describeOverTime, describeSwitching } from "./over-time.ts";

@@ -2,10 +2,10 @@ import type { Family } from "../../core/model/address.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import { routePolicyOf } from "../../core/route/policy-options.ts";
 import type { RoutePolicy } from "../../core/route/route-policy.ts";
+import { createPlanContext } from "../plan-context.ts";
 import type { ProxierSetting } from "./family-proxier.ts";
 import type { NodeRules } from "./node-rules.ts";
 import type { IPTABLES_OPTIONS } from "./options.ts";
-import { createPlanContext } from "./plan/plan-context.ts";
 
 export type IptablesValues = ValuesOf<typeof IPTABLES_OPTIONS>;
 

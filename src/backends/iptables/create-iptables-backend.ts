@@ -1,11 +1,11 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import { detectMode } from "../../platform/linux/iptables/detect-mode.ts";
+import type { IptablesMode } from "../../platform/linux/iptables/iptables-tool.ts";
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import type { IptablesValues } from "./create-context.ts";
-import { detectMode } from "./detect-mode.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
-import type { IptablesMode } from "./iptables-tool.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 
 /** More often, rules would be read all the time. */

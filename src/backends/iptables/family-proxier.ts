@@ -1,12 +1,14 @@
 import type { Log } from "../../core/log.ts";
 import { deepEqual } from "../../core/model/equal.ts";
+import { compareJumps } from "../../platform/linux/iptables/compare-jumps.ts";
+import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
+import { parseSave } from "../../platform/linux/iptables/parse-save.ts";
+import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
+import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
-import type { IptablesTool } from "./iptables-tool.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
-import { compareGuard, compareJumps } from "./plan/jumps.ts";
-import { parseSave } from "./plan/parse-save.ts";
-import type { PlanContext } from "./plan/plan-context.ts";
-import { RestoreScript } from "./plan/restore-script.ts";
+import { compareGuard, JUMPS } from "./plan/jumps.ts";
+import { isOwnedChain } from "./plan/owned-chains.ts";
 import { BASE, Ruleset } from "./plan/ruleset.ts";
 
 /** What the rules of a family are made from. */
@@ -152,7 +154,7 @@ export class FamilyProxier {
     if (text === this.#rightText) return new RestoreScript();
     const actual = parseSave(text);
     const script = this.#ruleset.compare(actual, groups);
-    compareJumps(actual, script);
+    compareJumps(actual, JUMPS, isOwnedChain, script);
     compareGuard(actual, setting.guardsLoopback, script);
     if (script.isEmpty) this.#rightText = text;
     return script;

@@ -6,10 +6,18 @@ import { createFilterReset } from "../../core/sinks/filter-reset.ts";
 import { createPacedSink } from "../../core/sinks/paced.ts";
 import { Turns } from "../../core/turns.ts";
 import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
+import {
+  createIptablesTool,
+  type IptablesMode,
+} from "../../platform/linux/iptables/iptables-tool.ts";
+import { removeRules } from "../../platform/linux/iptables/remove-rules.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { openLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import { FlowKeeper } from "../flow-keeper.ts";
+import { joinFailures } from "../join-failures.ts";
+import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { tellInKernel } from "../tell-in-kernel.ts";
 import { ChangeWatch } from "./change-watch.ts";
@@ -20,13 +28,9 @@ import {
   proxierSettingOf,
 } from "./create-context.ts";
 import { FamilyProxier } from "./family-proxier.ts";
-import { FlowKeeper } from "./flow-keeper.ts";
-import { createIptablesTool, type IptablesMode } from "./iptables-tool.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
-import { joinFailures } from "./join-failures.ts";
-import { familiesOf, isLiberal } from "./kernel-facts.ts";
 import { NodeRules } from "./node-rules.ts";
-import { removeRules } from "./remove-rules.ts";
+import { planRemoval } from "./plan/plan-removal.ts";
 import { repairForever, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
 
@@ -116,7 +120,7 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     await this.#turns.take(() => {
       for (const proxier of this.#proxiers.values()) proxier.forget();
-      return removeRules(this.#world.exec);
+      return removeRules(this.#world.exec, (actual) => planRemoval(actual));
     });
   }
 

@@ -11,7 +11,7 @@ import {
 import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
-import type { OpenConntrack } from "./flow-keeper.ts";
+import type { OpenConntrack } from "../flow-keeper.ts";
 import type { ProbeWorld } from "./probe.ts";
 
 /** What the backend takes from the world; tests give their own. */

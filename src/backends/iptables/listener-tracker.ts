@@ -3,7 +3,8 @@ import type { Listener } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
 import type { SetHandler } from "../../core/sinks/decoder.ts";
-import { isForTheKernel, type ListenerPlans } from "./plan/plan-listeners.ts";
+import { isForTheKernel } from "../is-for-the-kernel.ts";
+import type { ListenerPlans } from "./plan/plan-listeners.ts";
 
 /** Listeners of this node and who may call them, by the services that they lead to. */
 export class ListenerTracker {

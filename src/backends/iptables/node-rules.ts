@@ -3,13 +3,13 @@ import type { Node } from "../../core/model/node.ts";
 import type { RouteNode } from "../../core/route/route-node.ts";
 import type { Decoder, SetHandler } from "../../core/sinks/decoder.ts";
 import type { ServiceEndpoints } from "../../core/sinks/fullstate.ts";
+import type { PlanContext } from "../plan-context.ts";
 import { EndpointChangeTracker, ServiceChangeTracker } from "./change-tracker.ts";
 import type { RulesSource } from "./family-proxier.ts";
 import { Limits } from "./limits.ts";
 import { ListenerTracker } from "./listener-tracker.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
 import { planBase } from "./plan/plan-base.ts";
-import type { PlanContext } from "./plan/plan-context.ts";
 import { planService } from "./plan/plan-service.ts";
 
 type Told = Pick<

@@ -3,16 +3,20 @@ import type { FAMILIES } from "../../core/model/address.ts";
 import { createDecoderSink } from "../../core/sinks/decoder.ts";
 import type { Op } from "../../core/view/ops.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import { detectMode } from "../../platform/linux/iptables/detect-mode.ts";
+import {
+  createIptablesTool,
+  type IptablesMode,
+  restoreCommand,
+} from "../../platform/linux/iptables/iptables-tool.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { BackendContext, Preview } from "../backend.ts";
+import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
-import { detectMode } from "./detect-mode.ts";
 import { FamilyProxier } from "./family-proxier.ts";
-import { createIptablesTool, type IptablesMode, restoreCommand } from "./iptables-tool.ts";
-import { familiesOf, isLiberal } from "./kernel-facts.ts";
 import { NodeRules } from "./node-rules.ts";
 
 /** What is looked at; nothing is touched. */

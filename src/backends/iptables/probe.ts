@@ -1,10 +1,10 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import { IPTABLES_MODES, tryRestore } from "../../platform/linux/iptables/iptables-tool.ts";
 import type { FindKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Finding, Machine } from "../backend.ts";
 import { missing, surroundingFindings } from "../kernel-findings.ts";
-import { IPTABLES_MODES, tryRestore } from "./iptables-tool.ts";
 
 /** What the probe looks at; tests give their own. */
 export interface ProbeWorld {

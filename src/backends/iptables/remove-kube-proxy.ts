@@ -1,9 +1,10 @@
 import { CoreError } from "../../core/errors.ts";
 import { type Exec, execChecked } from "../../platform/linux/exec.ts";
+import { removeRules } from "../../platform/linux/iptables/remove-rules.ts";
 import { isNotFound } from "../../platform/linux/nft/nft.ts";
-import { joinFailures } from "./join-failures.ts";
+import { joinFailures } from "../join-failures.ts";
 import { isKubeProxyChain } from "./plan/owned-chains.ts";
-import { removeRules } from "./remove-rules.ts";
+import { planRemoval } from "./plan/plan-removal.ts";
 
 const NFT_TABLE = "kube-proxy";
 const NFT_FAMILIES = ["ip", "ip6"] as const;
@@ -17,7 +18,7 @@ export async function removeKubeProxy(exec: Exec): Promise<void> {
   const failures: unknown[] = [];
   const attempt = (work: Promise<void>): Promise<unknown> =>
     work.catch((error: unknown) => failures.push(error));
-  await attempt(removeRules(exec, isKubeProxyChain));
+  await attempt(removeRules(exec, (actual) => planRemoval(actual, isKubeProxyChain)));
   for (const family of NFT_FAMILIES) await attempt(removeTable(exec, family));
   if (failures.length > 0) throw joinFailures("ERR_PROGRAM_FAILED", failures);
 }

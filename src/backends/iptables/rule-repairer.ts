@@ -2,9 +2,9 @@ import type { Log } from "../../core/log.ts";
 import type { Family } from "../../core/model/address.ts";
 import type { PaceClock } from "../../core/sinks/paced.ts";
 import type { BackendContext } from "../backend.ts";
+import { joinFailures } from "../join-failures.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { FamilyProxier, RepairReport } from "./family-proxier.ts";
-import { joinFailures } from "./join-failures.ts";
 import type { SyncMetrics } from "./sync-metrics.ts";
 
 const BACKEND = { backend: "iptables" } as const;

@@ -1,4 +1,4 @@
-import { type ChainId, nameOf } from "./owned-chains.ts";
+import { type ChainId, chainText } from "../../../platform/linux/iptables/chain-id.ts";
 
 /** The rules that a service with its listeners, or the base of it all, comes to. */
 export interface GroupRules {
@@ -44,13 +44,6 @@ export class GroupBuilder {
     }
     return { own, shared: this.#shared, ownCount };
   }
-}
-
-/** The rules of a chain as `iptables-save` prints them. */
-export function chainText(chain: ChainId, rules: readonly string[]): string {
-  if (rules.length === 0) return "";
-  const lead = `-A ${nameOf(chain)} `;
-  return lead + rules.join(`\n${lead}`);
 }
 
 function listAt(lists: Map<ChainId, string[]>, chain: ChainId): string[] {

@@ -1,22 +1,18 @@
-import { chainText } from "./group-rules.ts";
+import { type ChainId, chainText, nameOf } from "../../../platform/linux/iptables/chain-id.ts";
+import { type Jumps, jump } from "../../../platform/linux/iptables/compare-jumps.ts";
+import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
+import type { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
+import { bareRule, renderRule } from "../../../platform/linux/iptables/rule.ts";
 import {
-  type ChainId,
-  chainId,
   FIREWALL,
   FORWARD,
   HEALTH_PORTS,
-  isOwnedChain,
   KUBELET_FIREWALL,
-  nameOf,
   POSTROUTING,
   REFUSED_EXTERNAL,
   REFUSED_SERVICES,
   SERVICES,
-  tableOf,
 } from "./owned-chains.ts";
-import type { SavedChains } from "./parse-save.ts";
-import type { RestoreScript } from "./restore-script.ts";
-import { bareRule, renderRule } from "./rule.ts";
 
 const NEW = ["-m conntrack --ctstate NEW"];
 
@@ -26,7 +22,7 @@ const external = jump(REFUSED_EXTERNAL, "kubernetes externally-visible service p
 const portals = jump(SERVICES, "kubernetes service portals");
 
 /** Where packets come into our chains, in this order. */
-const JUMPS: ReadonlyMap<ChainId, readonly string[]> = new Map<ChainId, readonly string[]>([
+export const JUMPS: Jumps = new Map<ChainId, readonly string[]>([
   [
     "filter INPUT",
     [firewall, jump(HEALTH_PORTS, "kubernetes health check service ports"), external],
@@ -38,47 +34,6 @@ const JUMPS: ReadonlyMap<ChainId, readonly string[]> = new Map<ChainId, readonly
   ["nat OUTPUT", [portals]],
   ["nat POSTROUTING", [jump(POSTROUTING, "kubernetes postrouting rules")]],
 ]);
-
-function jump(to: ChainId, comment: string, matches: readonly string[] = []): string {
-  return renderRule({ comment, matches, target: nameOf(to) });
-}
-
-/** Puts the jumps in front where any is missing or out of order; others' rules stay as they are. */
-export function compareJumps(actual: SavedChains, script: RestoreScript): void {
-  for (const [hook, wanted] of JUMPS) {
-    const ours = jumpsIn(hook, actual, isOwnedChain);
-    const isRight =
-      ours.length === wanted.length &&
-      ours.every((rule, index) => bareRule(rule) === bareRule(wanted[index] ?? ""));
-    if (isRight) continue;
-    for (const rule of ours) script.remove(hook, rule);
-    script.insert(hook, wanted);
-  }
-}
-
-/** Takes all jumps from others' chains into such chains away, also those of other versions. */
-export function removeJumps(
-  actual: SavedChains,
-  isGoing: (chain: ChainId) => boolean,
-  script: RestoreScript,
-): void {
-  for (const chain of actual.keys()) {
-    if (isGoing(chain)) continue;
-    for (const rule of jumpsIn(chain, actual, isGoing)) script.remove(chain, rule);
-  }
-}
-
-/** The rules of a chain that lead into such a chain. */
-function jumpsIn(
-  chain: ChainId,
-  actual: SavedChains,
-  isMeant: (chain: ChainId) => boolean,
-): readonly string[] {
-  return (actual.get(chain) ?? []).filter((rule) => {
-    const target = /(?:^| )-[jg] (\S+)/.exec(rule)?.[1];
-    return target !== undefined && isMeant(chainId(tableOf(chain), target));
-  });
-}
 
 /** Tells our rule from kubelet's, which says the same. */
 const OUR_COMMENT = "portolan: block incoming localnet connections";

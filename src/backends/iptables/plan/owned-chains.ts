@@ -1,11 +1,4 @@
-/** The tables that hold chains of ours. */
-export type TableName = "filter" | "nat" | "mangle";
-
-/** A later table may rely on what an earlier one was told: refusals stand before what they refuse goes. */
-export const TABLES: readonly TableName[] = ["mangle", "filter", "nat"];
-
-/** `nat KUBE-SERVICES`: a chain of a table. */
-export type ChainId = `${TableName} ${string}`;
+import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
 
 /** Chains whose rules many services share. */
 export const SERVICES: ChainId = "nat KUBE-SERVICES";
@@ -98,18 +91,4 @@ export function isKubeProxyChain(chain: ChainId): boolean {
 /** Whether it goes with the last rule in it. */
 export function isPassingChain(chain: ChainId): boolean {
   return SHARED_PREFIXES.some((prefix) => chain.startsWith(prefix));
-}
-
-export function tableOf(chain: ChainId): TableName {
-  if (chain.startsWith("nat ")) return "nat";
-  return chain.startsWith("filter ") ? "filter" : "mangle";
-}
-
-/** `KUBE-SERVICES`. */
-export function nameOf(chain: ChainId): string {
-  return chain.slice(chain.indexOf(" ") + 1);
-}
-
-export function chainId(table: TableName, name: string): ChainId {
-  return `${table} ${name}`;
 }

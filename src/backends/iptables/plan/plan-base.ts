@@ -1,3 +1,6 @@
+import { nameOf } from "../../../platform/linux/iptables/chain-id.ts";
+import { renderRule } from "../../../platform/linux/iptables/rule.ts";
+import type { PlanContext } from "../../plan-context.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 import {
   CANARIES,
@@ -8,14 +11,11 @@ import {
   MARK_MASQ,
   NODE_PORTS,
   NOT_LOCAL,
-  nameOf,
   POSTROUTING,
   REFUSED_SERVICES,
   SERVICES,
   SHARED_CHAINS,
 } from "./owned-chains.ts";
-import type { PlanContext } from "./plan-context.ts";
-import { renderRule } from "./rule.ts";
 
 /**
  * The rules that are there without any service. What it has in shared chains stands behind the rules

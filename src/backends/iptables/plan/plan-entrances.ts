@@ -1,24 +1,16 @@
 import type { Protocol } from "../../../core/model/common.ts";
-import type { Access } from "../../../core/model/security-group.ts";
+import { type ChainId, chainId } from "../../../platform/linux/iptables/chain-id.ts";
+import {
+  FROM_THIS_NODE,
+  type RuleFields,
+  refusalTarget,
+  renderRule,
+} from "../../../platform/linux/iptables/rule.ts";
+import type { AccessList } from "../../access-list.ts";
+import type { PlanContext } from "../../plan-context.ts";
 import type { GroupBuilder } from "./group-rules.ts";
-import { type ChainId, chainId, FIREWALL, REFUSED_EXTERNAL } from "./owned-chains.ts";
-import type { PlanContext } from "./plan-context.ts";
+import { FIREWALL, REFUSED_EXTERNAL } from "./owned-chains.ts";
 import { comment, externalChain, type PortPlan } from "./plan-port-chains.ts";
-import { FROM_THIS_NODE, type RuleFields, refusalTarget, renderRule } from "./rule.ts";
-
-/** Who is let in: the first network that holds the source decides, then `otherwise`. */
-export interface AccessList {
-  readonly entries: readonly AccessEntry[];
-  readonly otherwise: Access;
-}
-
-interface AccessEntry {
-  /** Where the client comes from. */
-  readonly network: string;
-  readonly access: Access;
-  /** Only for calls to this network; undefined: for all. */
-  readonly destination?: string;
-}
 
 /** An address and port that clients outside call. */
 export interface Entrance {

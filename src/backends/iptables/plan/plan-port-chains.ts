@@ -1,12 +1,18 @@
 import { formatHostPort } from "../../../core/model/address.ts";
 import type { Protocol } from "../../../core/model/common.ts";
 import type { Service } from "../../../core/model/service.ts";
+import { chainId, nameOf } from "../../../platform/linux/iptables/chain-id.ts";
+import {
+  FROM_THIS_NODE,
+  hostNetwork,
+  randomMatch,
+  renderRule,
+} from "../../../platform/linux/iptables/rule.ts";
+import type { PlanContext } from "../../plan-context.ts";
+import type { Outcome, PortOutcomes, Target } from "../../port-targets.ts";
 import { endpointChain, type ServiceChains } from "./chain-names.ts";
 import type { GroupBuilder } from "./group-rules.ts";
-import { chainId, MARK_MASQ, NOT_LOCAL, nameOf } from "./owned-chains.ts";
-import type { PlanContext } from "./plan-context.ts";
-import type { Outcome, PortOutcomes, Target } from "./port-targets.ts";
-import { FROM_THIS_NODE, hostNetwork, randomMatch, renderRule } from "./rule.ts";
+import { MARK_MASQ, NOT_LOCAL } from "./owned-chains.ts";
 
 /** One port of a service, as far as its chains go. */
 export interface PortPlan {

@@ -1,7 +1,9 @@
-import { removeGuard, removeJumps } from "./jumps.ts";
-import { type ChainId, isOwnedChain } from "./owned-chains.ts";
-import type { SavedChains } from "./parse-save.ts";
-import { RestoreScript } from "./restore-script.ts";
+import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
+import { removeJumps } from "../../../platform/linux/iptables/compare-jumps.ts";
+import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
+import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
+import { removeGuard } from "./jumps.ts";
+import { isOwnedChain } from "./owned-chains.ts";
 
 /**
  * What has to be executed so that nothing of ours is left, and everything else is.

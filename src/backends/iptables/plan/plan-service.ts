@@ -1,25 +1,23 @@
 import { familyOf, parseCidr } from "../../../core/model/address.ts";
-import { type Service, type ServicePort, sourceRangesFor } from "../../../core/model/service.ts";
-import { anyContains } from "../../../core/route/route-node.ts";
+import type { Service, ServicePort } from "../../../core/model/service.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
+import { type ChainId, chainId, nameOf } from "../../../platform/linux/iptables/chain-id.ts";
+import { hostNetwork, refusalTarget, renderRule } from "../../../platform/linux/iptables/rule.ts";
+import { sourceRangeAccess } from "../../access-list.ts";
+import type { PlanContext } from "../../plan-context.ts";
+import { portOutcomes } from "../../port-targets.ts";
 import { clusterIpChain, serviceChains, servicePortName } from "./chain-names.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 import {
-  type ChainId,
   CLUSTER_IPS,
-  chainId,
   HEALTH_PORTS,
   NODE_PORTS,
-  nameOf,
   REFUSED_SERVICES,
   SERVICES,
 } from "./owned-chains.ts";
-import type { PlanContext } from "./plan-context.ts";
-import { type AccessList, planEntrance, REASONS } from "./plan-entrances.ts";
+import { planEntrance, REASONS } from "./plan-entrances.ts";
 import { type ListenerPlans, listenersTo, planListeners } from "./plan-listeners.ts";
 import { comment, internalChain, type PortPlan, planPortChains } from "./plan-port-chains.ts";
-import { portOutcomes } from "./port-targets.ts";
-import { hostNetwork, refusalTarget, renderRule } from "./rule.ts";
 
 /** All rules of a service in one family, and of the listeners that lead to it. */
 export function planService(
@@ -127,7 +125,7 @@ function planExternalAddresses(
   const balancerIPs = free(service.loadBalancerIPs);
   if (balancerIPs.length > 0) {
     const what = `${name} loadbalancer IP`;
-    const access = sourceRangeAccess(service, balancerIPs, context);
+    const access = sourceRangeAccess(service, balancerIPs, context.node);
     const destinations = balancerIPs.map(hostNetwork);
     planEntrance({ ...atAddresses, destinations, access, what }, context, builder);
   }
@@ -140,25 +138,6 @@ function planExternalAddresses(
       builder,
     );
   }
-}
-
-/** Who may use load-balancer addresses; the node's own packets to one can carry it as their source. */
-function sourceRangeAccess(
-  service: Service,
-  balancerIPs: readonly string[],
-  { node }: PlanContext,
-): AccessList | undefined {
-  const ranges = sourceRangesFor(service, balancerIPs[0] ?? "");
-  if (ranges.length === 0) return undefined;
-  const isNodeIn = node.addresses.some((own) => anyContains(ranges, own));
-  const itself = isNodeIn ? balancerIPs.map(hostNetwork) : [];
-  return {
-    entries: [
-      ...ranges.map((network) => ({ network, access: "allow" as const })),
-      ...itself.map((ip) => ({ network: ip, destination: ip, access: "allow" as const })),
-    ],
-    otherwise: "deny",
-  };
 }
 
 /** What holds for all ports: those that it does not have are refused, its health port is open. */

@@ -1,9 +1,11 @@
 import { deepEqual } from "../../../core/model/equal.ts";
-import { chainText, type GroupRules, NO_RULES } from "./group-rules.ts";
-import { type ChainId, CLUSTER_IPS, isOwnedChain, isPassingChain } from "./owned-chains.ts";
-import type { SavedChains } from "./parse-save.ts";
-import { RestoreScript } from "./restore-script.ts";
-import { bareRule, bareText } from "./rule.ts";
+import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
+import { chainText } from "../../../platform/linux/iptables/chain-id.ts";
+import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
+import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
+import { bareRule, bareText } from "../../../platform/linux/iptables/rule.ts";
+import { type GroupRules, NO_RULES } from "./group-rules.ts";
+import { CLUSTER_IPS, isOwnedChain, isPassingChain } from "./owned-chains.ts";
 import { SharedChain } from "./shared-chain.ts";
 
 /** The group whose rules stand behind those of all others in shared chains. */

@@ -1,4 +1,4 @@
-import { bareRule } from "./rule.ts";
+import { bareRule } from "../../../platform/linux/iptables/rule.ts";
 
 interface Held {
   /** As it stands in the kernel. */

@@ -1,7 +1,7 @@
-import { type Family, familyOf, isLoopback } from "../../../core/model/address.ts";
-import { answersNodePorts, type RouteNode } from "../../../core/route/route-node.ts";
-import type { RoutePolicy } from "../../../core/route/route-policy.ts";
-import { hostNetwork, type RuleFields } from "./rule.ts";
+import { type Family, familyOf, isLoopback } from "../core/model/address.ts";
+import { answersNodePorts, type RouteNode } from "../core/route/route-node.ts";
+import type { RoutePolicy } from "../core/route/route-policy.ts";
+import { hostNetwork, type RuleFields } from "../platform/linux/iptables/rule.ts";
 
 /** How a rule tells workloads of the cluster from everyone else. */
 export interface LocalMatches {

@@ -1,10 +1,10 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../core/log.ts";
 import type {
   ConntrackReconciler,
   ConntrackReconcilerOptions,
   ServiceLookup,
-} from "../../platform/linux/conntrack/conntrack-reconciler.ts";
-import { TRACKED_TYPES } from "../kernel-options.ts";
+} from "../platform/linux/conntrack/conntrack-reconciler.ts";
+import { TRACKED_TYPES } from "./kernel-options.ts";
 
 export type OpenConntrack = (
   options: Omit<ConntrackReconcilerOptions, "table">,

@@ -1,4 +1,4 @@
-import { CoreError, type ErrorCode } from "../../core/errors.ts";
+import { CoreError, type ErrorCode } from "../core/errors.ts";
 
 /** One error for several that did not hold each other up; each is told, and kept as the cause. */
 export function joinFailures(code: ErrorCode, failures: readonly unknown[]): CoreError {

@@ -1,7 +1,7 @@
-import { FAMILIES } from "../../core/model/address.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
+import { FAMILIES } from "../../../core/model/address.ts";
+import type { Exec } from "../exec.ts";
+import type { TableName } from "./chain-id.ts";
 import { createIptablesTool, IPTABLES_MODES, type IptablesMode } from "./iptables-tool.ts";
-import type { TableName } from "./plan/owned-chains.ts";
 
 /** Chains that say which tools this machine's other programs use. */
 const HINTS = /^:KUBE-(?:IPTABLES-HINT|KUBELET-CANARY|PROXY-CANARY) /gm;

@@ -1,6 +1,6 @@
-import type { Family } from "../../core/model/address.ts";
-import { type Exec, execChecked } from "../../platform/linux/exec.ts";
-import type { TableName } from "./plan/owned-chains.ts";
+import type { Family } from "../../../core/model/address.ts";
+import { type Exec, execChecked } from "../exec.ts";
+import type { TableName } from "./chain-id.ts";
 
 /** Two implementations of the same commands, which do not see each other's rules. */
 export type IptablesMode = "nft" | "legacy";

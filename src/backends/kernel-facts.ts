@@ -1,5 +1,5 @@
-import { FAMILIES, type Family } from "../../core/model/address.ts";
-import type { Sysctl } from "../../platform/linux/sysctl.ts";
+import { FAMILIES, type Family } from "../core/model/address.ts";
+import type { Sysctl } from "../platform/linux/sysctl.ts";
 
 type ReadSysctl = Pick<Sysctl, "read">;
 

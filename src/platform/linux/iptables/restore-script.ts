@@ -1,4 +1,4 @@
-import { type ChainId, nameOf, TABLES, type TableName, tableOf } from "./owned-chains.ts";
+import { type ChainId, nameOf, TABLES, type TableName, tableOf } from "./chain-id.ts";
 
 /** Changes to the chains of all tables, as data; rendered for `iptables-restore --noflush`. */
 export class RestoreScript {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CoreError } from "../../core/errors.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
+import { CoreError } from "../../../core/errors.ts";
+import type { Exec } from "../exec.ts";
 import { detectMode } from "./detect-mode.ts";
 
 /** What `iptables-MODE-save` prints; a mode that is missing has no tools. */

@@ -1,4 +1,4 @@
-import { type ChainId, chainId, TABLES, type TableName } from "./owned-chains.ts";
+import { type ChainId, chainId, TABLES, type TableName } from "./chain-id.ts";
 
 /** What a kernel holds: the rules of every chain, without the chain's name. */
 export type SavedChains = ReadonlyMap<ChainId, readonly string[]>;

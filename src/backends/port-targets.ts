@@ -1,8 +1,8 @@
-import type { Family } from "../../../core/model/address.ts";
-import { familyOf } from "../../../core/model/address.ts";
-import { groupsOf } from "../../../core/model/service.ts";
-import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
-import type { NodeEndpoint } from "../../../core/view/ops.ts";
+import type { Family } from "../core/model/address.ts";
+import { familyOf } from "../core/model/address.ts";
+import { groupsOf } from "../core/model/service.ts";
+import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
+import type { NodeEndpoint } from "../core/view/ops.ts";
 
 /** Where a new connection may go, and how often. */
 export interface Target {
