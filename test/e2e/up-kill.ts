@@ -92,33 +92,55 @@ async function namesIn(up: Up, line: string): Promise<readonly string[]> {
   return result.names;
 }
 
+/** What a run of kills came to. */
+export interface KillCount {
+  readonly kills: number;
+  readonly acknowledged: number;
+}
+
 /**
- * Kills a real process again and again while commands are under way. After each restart all that was
+ * Kills real processes again and again while commands are under way. After each restart all that was
  * acknowledged is there, and nothing is there by half.
+ *
+ * @param lanes instances side by side, each with its share of the kills: to start one takes longer than it lives
  */
-export async function killAgainAndAgain(kills: number): Promise<void> {
+export async function killAgainAndAgain(kills: number, lanes = 1): Promise<KillCount> {
+  const shares = Array.from({ length: lanes }, (_, lane) => Math.floor((kills + lane) / lanes));
+  const counts = await Promise.all(shares.map((share, lane) => killInLane(share, lane)));
+  const sum = (of: (count: KillCount) => number): number =>
+    counts.reduce((total, count) => total + of(count), 0);
+  const count = { kills: sum((one) => one.kills), acknowledged: sum((one) => one.acknowledged) };
+  expect(count.kills).toBe(kills);
+  expect(count.acknowledged).toBeGreaterThan(kills);
+  return count;
+}
+
+async function killInLane(share: number, lane: number): Promise<KillCount> {
   const state = makeStateFolder();
   const path = instancePath(state);
   const folder = join(dirname(state), "s");
   mkdirSync(folder);
-  const random = seededRandom(kills);
+  const random = seededRandom(share + lane);
   const callers = Array.from({ length: CALLERS }, (_, index) => {
     const options = { own: `c${index}`, folder, makesLoops: index === 0, random };
     return new KillCaller(path, options);
   });
-  for (let round = 0; round <= kills; round += 1) {
+  let kills = 0;
+  for (;;) {
     const up = await startUp(state, ARGS);
     const { objects: all } = await callInstance(path, "get", {});
     const objects = all.filter(({ owner }) => owner === CONTROL_OWNER).map(({ object }) => object);
-    for (const caller of callers) await caller.check(up, objects, round);
-    if (round === kills) break;
+    for (const caller of callers) await caller.check(up, objects, kills);
+    if (kills === share) break;
     const acting = callers.map(async (caller) => {
       while (await caller.act());
     });
     await wait(random() * MAX_LIFE_MS);
-    await up.cli.stop("SIGKILL");
+    const { signal } = await up.cli.stop("SIGKILL");
+    expect(signal).toBe("SIGKILL");
     await Promise.all(acting);
+    kills += 1;
   }
   const acknowledged = callers.reduce((sum, caller) => sum + caller.acknowledged, 0);
-  expect(acknowledged).toBeGreaterThan(kills);
+  return { kills, acknowledged };
 }
