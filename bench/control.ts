@@ -1,15 +1,17 @@
 /**
  * A running instance changed through its HTTP API while it is under load: servers, weights, groups,
- * listeners and certificates come, change and go, and no request may fail.
+ * listeners and certificates come, change and go, and no request may fail. Then a large configuration is
+ * loaded, and others are answered meanwhile.
  *
  *     npm run bench -- control [--quick] [--json]
  *
- * quick: 100 changes in place of 1,000.
+ * quick: 100 changes in place of 1,000, 10,000 commands in place of 100,000.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api, createApi } from "./control/api.ts";
+import { type BigLoad, loadMany } from "./control/big-load.ts";
 import { changesInTurn, prepare } from "./control/changes.ts";
 import { startUp } from "./control/start-up.ts";
 import { startHttpServers } from "./lb/http-servers.ts";
@@ -27,6 +29,8 @@ const PAUSE_MS = 10;
 const LOAD_SECONDS = process.argv.includes("--quick") ? 5 : 40;
 const SHORT_RATE = 2000;
 const MOST_MEDIAN_MS = 50;
+const COMMANDS = process.argv.includes("--quick") ? 10_000 : 100_000;
+const MOST_WAIT_MS = 250;
 const P99 = 0.99;
 const SHORT_CALLS = new URL("./control/tasks/short-calls.js", import.meta.url);
 
@@ -64,7 +68,10 @@ async function measure(): Promise<readonly Figure[]> {
     const timesMs = await timesOf(api, changesInTurn(api, setting));
     const { requests } = await load;
     const calls = numbersFrom(await short, ["made", "failed"]);
-    return figuresOf(timesMs, requests, calls);
+    return [
+      ...figuresOf(timesMs, requests, calls),
+      ...loadFigures(await loadMany(api, folder, COMMANDS)),
+    ];
   } finally {
     await instance.stop();
     await servers.stop();
@@ -85,6 +92,18 @@ async function timesOf(
     await api.pause(PAUSE_MS);
   }
   return timesMs;
+}
+
+function loadFigures({ loadMs, looksMs, changesMs }: BigLoad): readonly Figure[] {
+  const waited = (name: string, timesMs: readonly number[]): readonly Figure[] => [
+    { name: `  ${name}, median`, value: median(timesMs), unit: "ms", limit: MOST_MEDIAN_MS },
+    { name: `  ${name}, longest`, value: Math.max(...timesMs), unit: "ms", limit: MOST_WAIT_MS },
+  ];
+  return [
+    { name: `a load of ${COMMANDS} commands`, value: loadMs, unit: "ms" },
+    ...waited("others who look meanwhile", looksMs),
+    ...waited("others who change meanwhile", changesMs),
+  ];
 }
 
 function figuresOf(

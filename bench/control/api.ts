@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** The HTTP API of an instance. */
 export interface Api {
   /** @throws where it is refused */
-  call(method: "POST" | "PUT" | "DELETE", path: string, body?: object): Promise<void>;
+  call(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: object): Promise<void>;
   pause(ms: number): Promise<void>;
 }
 

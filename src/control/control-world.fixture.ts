@@ -62,6 +62,8 @@ export class MemoryWorld implements ControlWorld {
     this.commits.push(change);
   }
 
+  async prepare(): Promise<void> {}
+
   async replace(objects: readonly ModelObject[]): Promise<void> {
     await this.beforeCommit();
     this.#failIfTold();

@@ -72,6 +72,19 @@ describe("turns", () => {
     expect(await instance.names("list upstream")).toEqual(["u0", "u9"]);
   });
 
+  test("what is listed as a configuration is the state at its turn", async () => {
+    const instance = new TypedControl();
+    await instance.typeAll("add server-group g0", "add upstream u0");
+    const text = instance.text("list config");
+    const changed = instance.typeAll(
+      "add server s0 to server-group g0 address 10.0.0.1:80",
+      "remove upstream u0",
+    );
+    await changed;
+    expect(await text).toMatch(/add upstream u0\n$/);
+    expect(await text).not.toContain("add server s0");
+  });
+
   test("others that change the same have turns among them", async () => {
     const world = new MemoryWorld();
     const turns = new Turns();

@@ -90,6 +90,7 @@ class InstanceControl implements Control {
     const isExamined = handler.examine !== undefined && (action === "add" || action === "update");
     // Others take their turn at once: a wait, be it for nothing, would let later ones overtake.
     if (isExamined) await handler.examine?.(call);
+    if (action === "list" || action === "list-detail") return this.#turns.look(() => act(call));
     return this.#turns.take(async () => act(call));
   }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
-/** After this many lines others have their turn. */
-const LINES_A_TURN = 200;
+/** After this many lines others have their turn: some milliseconds of work. */
+export const LINES_A_TURN = 50;
 
 /** Lets others run every now and then: long configurations must not hold up the thread. */
 export async function pauseAt(count: number): Promise<void> {

@@ -5,7 +5,7 @@ import { loadConfig } from "./config-text/load-config.ts";
 import { readConfig } from "./config-text/read-config.ts";
 import { renderConfig } from "./config-text/render-config.ts";
 import { renderManual } from "./manual/render-manual.ts";
-import { viewOf } from "./resources/state-view.ts";
+import { frozenView, viewOf } from "./resources/state-view.ts";
 import { RESOURCES } from "./resources/table.ts";
 import { DONE, type Result } from "./result.ts";
 import type { ControlWorld } from "./world.ts";
@@ -56,9 +56,14 @@ export class SystemCommands {
     }
   }
 
-  #config(): Promise<string> {
+  /** The state at its turn; that it is written down takes longer, and nobody waits for it. */
+  async #config(): Promise<string> {
     const world = this.#world;
-    return this.#turns.take(() => renderConfig(viewOf(world.store), world.kept()));
+    const { view, kept } = await this.#turns.take(async () => ({
+      view: frozenView(viewOf(world.store)),
+      kept: world.kept(),
+    }));
+    return renderConfig(view, kept);
   }
 
   /** What is written is the state at its turn, however long files before it take. */
@@ -74,6 +79,6 @@ export class SystemCommands {
 
   async #load(path: string): Promise<Result> {
     const steps = await readConfig(path, this.#world);
-    return this.#turns.take(() => loadConfig(steps, this.#world));
+    return loadConfig(steps, this.#world, this.#turns);
   }
 }

@@ -73,6 +73,8 @@ export interface ControlWorld {
    * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN, ERR_LISTEN, ERR_JOURNAL
    */
   commit(change: DesiredChange): Promise<void>;
+  /** Does ahead what can be done of a large change before its turn, so that others wait the less. */
+  prepare(objects: readonly ModelObject[]): Promise<void>;
   /** Everything of the owner `control` is just this from now on, as in `commit`. */
   replace(objects: readonly ModelObject[]): Promise<void>;
   /** Keeps what was made beside the objects; the caller makes it and, where this fails, undoes it. */

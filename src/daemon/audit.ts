@@ -45,14 +45,12 @@ function auditEntry(commit: Commit): AuditEntry {
 }
 
 function firstOf(changes: readonly ObjectChange[]): readonly ObjectChange[] {
-  const first: ObjectChange[] = [];
-  for (const kind of KIND_ORDER) {
-    for (const change of changes) {
-      if (first.length === MAX_NAMED) return first;
-      if (change.kind === kind) first.push(change);
-    }
+  const byKind = new Map<Kind, ObjectChange[]>(KIND_ORDER.map((kind) => [kind, []]));
+  for (const change of changes) {
+    const first = byKind.get(change.kind);
+    if (first !== undefined && first.length < MAX_NAMED) first.push(change);
   }
-  return first;
+  return [...byKind.values()].flat().slice(0, MAX_NAMED);
 }
 
 export function writeAudit(log: Log, commit: Commit): void {

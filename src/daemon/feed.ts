@@ -1,3 +1,4 @@
+import { setImmediate as pause } from "node:timers/promises";
 import { CONTROL_OWNER } from "../control/world.ts";
 import type { Log } from "../core/log.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
@@ -85,7 +86,7 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
   return {
     store,
     controlReport: reporters.get(CONTROL_OWNER),
-    open: (request) => new NodeWatcher(store, request.nodeName, request.sets),
+    open: (request) => new NodeWatcher(store, request.nodeName, request.sets, pause),
     start: async () => {
       const sources: Source[] = [];
       for (const spec of config.sources) {

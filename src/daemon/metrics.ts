@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { MetricFamily } from "../backends/metric-family.ts";
+import type { Kind } from "../core/model/object.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Commit, GlobalStore } from "../core/store/global-store.ts";
@@ -128,9 +129,11 @@ function watchStore(registry: Registry, store: GlobalStore): void {
   });
   store.onCommit((commit: Commit) => {
     transactions.inc({ owner: commit.owner });
+    const more = new Map<Kind, number>();
     for (const { action, kind } of commit.changes) {
-      if (action === "create") objects.inc({ kind });
-      else if (action === "delete") objects.dec({ kind });
+      const by = { create: 1, update: 0, delete: -1 }[action];
+      more.set(kind, (more.get(kind) ?? 0) + by);
     }
+    for (const [kind, count] of more) objects.inc({ kind }, count);
   });
 }

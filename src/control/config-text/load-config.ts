@@ -1,42 +1,92 @@
-import { setImmediate as pause } from "node:timers/promises";
 import { CoreError } from "../../core/errors.ts";
 import { deepEqual } from "../../core/model/equal.ts";
 import { keyOf, type ModelObject } from "../../core/model/object.ts";
+import type { Turns } from "../../core/turns.ts";
 import type { ResourceCommand } from "../command.ts";
 import { checkCommand } from "../grammar/check-command.ts";
 import { ParamReader } from "../grammar/read-params.ts";
-import { pauseAt } from "../pause.ts";
+import { LINES_A_TURN, pauseAt } from "../pause.ts";
 import type { ActionCall } from "../resource-handler.ts";
 import { commitChange } from "../resources/commit-change.ts";
-import { loopGroupsOf, planOf, withoutSame } from "../resources/desired-resource.ts";
+import { loopGroupsOf, planOf } from "../resources/desired-resource.ts";
 import { nameOfKey } from "../resources/names.ts";
 import { danglingOf, wordsFor } from "../resources/references.ts";
 import { taken } from "../resources/refusals.ts";
-import { Draft, viewOf } from "../resources/state-view.ts";
+import { Draft, type StateView, viewOf } from "../resources/state-view.ts";
 import { desiredOf, HANDLERS, RESOURCES } from "../resources/table.ts";
+import { TrackedView } from "../resources/tracked-view.ts";
 import type { Result } from "../result.ts";
-import { CONTROL_OWNER, type ControlWorld, type RuntimeEntry } from "../world.ts";
+import {
+  CONTROL_OWNER,
+  type ControlWorld,
+  type DesiredChange,
+  type RuntimeEntry,
+} from "../world.ts";
 import { locate } from "./object-line.ts";
 import type { ConfigStep } from "./read-config.ts";
 
 /** A note names at most this many references that lead nowhere. */
 const MAX_NAMED = 10;
 const LOADING = { isLoading: true } as const;
-/** All of it comes into force at once, which holds up others: a second or two for so many. */
+/** All of it comes into force at once, and for that long others wait: some tenths of a second for so many. */
 export const MAX_STEPS = 100_000;
+
+/** What a configuration comes to. */
+interface LoadPlan {
+  readonly change: DesiredChange;
+  /** Loops and controllers to be started. */
+  readonly running: readonly ConfigStep[];
+}
 
 /**
  * Makes all of a configuration true beside what is there, or nothing of it. First all of it is
  * planned, then loops and controllers are made, then the objects, in one change; where that fails
  * the loops and controllers go again.
+ *
+ * A long one is planned before its turn, and others go on meanwhile. Only where one of them changes what
+ * it was planned on it is planned again, in its turn.
  * @throws CoreError that names the line; ERR_STATE_TOO_LARGE
  */
 export async function loadConfig(
   steps: readonly ConfigStep[],
   world: ControlWorld,
+  turns: Turns,
 ): Promise<Result> {
   if (steps.length > MAX_STEPS) throw tooLong(steps.length);
-  const view = viewOf(world.store);
+  const tracked = new TrackedView(world.store);
+  try {
+    const isLong = steps.length > LINES_A_TURN;
+    const early = isLong ? await planAhead(steps, tracked, world) : undefined;
+    const load = async (): Promise<DesiredChange> => {
+      const isGood = early !== undefined && !tracked.isStale;
+      const plan = isGood ? early : await planSteps(steps, viewOf(world.store));
+      await makeSo(plan, world);
+      return plan.change;
+    };
+    const change = await turns.take(load, { isLong });
+    return { kind: "done", note: await noteOf(steps.length, change.set, world) };
+  } finally {
+    tracked.close();
+  }
+}
+
+/** @returns undefined where it is not to be told before its turn */
+async function planAhead(
+  steps: readonly ConfigStep[],
+  tracked: TrackedView,
+  world: ControlWorld,
+): Promise<LoadPlan | undefined> {
+  try {
+    const plan = await planSteps(steps, tracked);
+    await world.prepare(plan.change.set);
+    return plan;
+  } catch (error) {
+    if (tracked.isStale) return undefined;
+    throw error;
+  }
+}
+
+async function planSteps(steps: readonly ConfigStep[], view: StateView): Promise<LoadPlan> {
   const draft = new Draft(view);
   const running: ConfigStep[] = [];
   for (const [index, step] of steps.entries()) {
@@ -44,8 +94,21 @@ export async function loadConfig(
     if (step.kind === "command" && desiredOf(step.command.type) === undefined) running.push(step);
     else locating(step, () => planStep(step, draft));
   }
-  const change = withoutSame(draft.change(), view);
-  await pause();
+  return { change: await changeOf(draft, view), running };
+}
+
+/** All that differs from what is there. */
+async function changeOf(draft: Draft, view: StateView): Promise<DesiredChange> {
+  const { set, delete: gone } = draft.change();
+  const different: ModelObject[] = [];
+  for (const [index, object] of set.entries()) {
+    await pauseAt(index);
+    if (!deepEqual(view.get(object.kind, keyOf(object)), object)) different.push(object);
+  }
+  return { set: different, delete: gone };
+}
+
+async function makeSo({ change, running }: LoadPlan, world: ControlWorld): Promise<void> {
   const before = [...world.kept()];
   try {
     for (const step of running) await startStep(step, world);
@@ -54,8 +117,6 @@ export async function loadConfig(
     await endAgain(world, before, error);
     throw error;
   }
-  await pause();
-  return { kind: "done", note: noteOf(steps.length, change.set, world) };
 }
 
 function tooLong(steps: number): CoreError {
@@ -173,14 +234,20 @@ function removalOf(entry: RuntimeEntry): ResourceCommand {
   }
 }
 
-function noteOf(lines: number, changed: readonly ModelObject[], world: ControlWorld): string {
+async function noteOf(
+  lines: number,
+  changed: readonly ModelObject[],
+  world: ControlWorld,
+): Promise<string> {
   const view = viewOf(world.store);
   const loopGroups = loopGroupsOf(world);
-  const dangling = changed.flatMap((object) =>
-    danglingOf(object, view, loopGroups).map(
-      ({ type, key }) => `${wordsFor(object)} names ${type} ${nameOfKey(key)}`,
-    ),
-  );
+  const dangling: string[] = [];
+  for (const [index, object] of changed.entries()) {
+    await pauseAt(index);
+    for (const { type, key } of danglingOf(object, view, loopGroups)) {
+      dangling.push(`${wordsFor(object)} names ${type} ${nameOfKey(key)}`);
+    }
+  }
   const done = `${count(lines, "command")}, ${count(changed.length, "object")} set`;
   if (dangling.length === 0) return done;
   const named = dangling.slice(0, MAX_NAMED).join(", ");

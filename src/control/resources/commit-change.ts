@@ -11,8 +11,9 @@ import { type StateView, viewOf } from "./state-view.ts";
 export async function commitChange(world: ControlWorld, change: DesiredChange): Promise<void> {
   if (change.set.length === 0 && change.delete.length === 0) return;
   const { store } = world;
-  const inverse = inverseOf(change, viewOf(store));
+  const inverse = store.isOrdered ? inverseOf(change, viewOf(store)) : undefined;
   await world.commit(change);
+  if (inverse === undefined) return;
   const waiting = change.set.find(
     (object) => store.ownerOf(object.kind, keyOf(object)) !== CONTROL_OWNER,
   );

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import {
   groupKeyOf,
+  KINDS,
   type Kind,
   keyOf,
   type ModelObject,
@@ -27,6 +28,36 @@ export function viewOf(store: GlobalStore): StateView {
       for (const object of store.objects(kind)) if (isOfKind(object, kind)) yield object;
     },
     endpointsOf: (groupKey) => store.state().groups.get(groupKey)?.endpoints ?? [],
+  };
+}
+
+/** The state at this moment, whatever changes after it. */
+export function frozenView(view: StateView): StateView {
+  const tables = new Map<Kind, Map<string, { object: ModelObject; owner: string | undefined }>>();
+  const members = new Map<string, readonly Endpoint[]>();
+  for (const kind of KINDS) {
+    const table = new Map<string, { object: ModelObject; owner: string | undefined }>();
+    for (const object of view.objects(kind)) {
+      const key = keyOf(object);
+      table.set(key, { object, owner: view.ownerOf(kind, key) });
+      if (object.kind === "Endpoint" && !members.has(groupKeyOf(object))) {
+        members.set(groupKeyOf(object), view.endpointsOf(groupKeyOf(object)));
+      }
+    }
+    tables.set(kind, table);
+  }
+  return {
+    get: (kind, key) => {
+      const object = tables.get(kind)?.get(key)?.object;
+      return object !== undefined && isOfKind(object, kind) ? object : undefined;
+    },
+    ownerOf: (kind, key) => tables.get(kind)?.get(key)?.owner,
+    *objects(kind) {
+      for (const { object } of tables.get(kind)?.values() ?? []) {
+        if (isOfKind(object, kind)) yield object;
+      }
+    },
+    endpointsOf: (groupKey) => members.get(groupKey) ?? [],
   };
 }
 

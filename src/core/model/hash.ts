@@ -1,6 +1,8 @@
 import xxhash from "xxhash-wasm";
 
-const { h64Raw, h64ToString } = await xxhash();
+const { create64, h64Raw, h64ToString } = await xxhash();
+
+const HASH_DIGITS = 16;
 
 /** XXH64 with seed 0. */
 export function hashBytes(bytes: Uint8Array): bigint {
@@ -25,4 +27,18 @@ export function canonicalHash(value: unknown): string {
 /** XXH64 of a text's UTF-8 bytes, as 16 hexadecimal digits. */
 export function hashText(text: string): string {
   return h64ToString(text);
+}
+
+/** `hashText` of a text that comes in pieces. */
+export class TextHash {
+  readonly #hash = create64();
+
+  /** @param piece whole characters: never half of a surrogate pair */
+  update(piece: string): void {
+    this.#hash.update(piece);
+  }
+
+  digest(): string {
+    return this.#hash.digest().toString(16).padStart(HASH_DIGITS, "0");
+  }
 }

@@ -28,6 +28,16 @@ export interface Commit {
   readonly changes: readonly ObjectChange[];
 }
 
+/** What a transaction will say, with nothing of it so yet. */
+export interface PendingTransaction {
+  readonly transaction: Transaction;
+  /**
+   * Applies it, all or nothing.
+   * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN where another object holds what is claimed
+   */
+  commit(): Commit;
+}
+
 /** An object as it was before a change; undefined where it was absent. */
 export interface ObjectBefore {
   readonly kind: Kind;
@@ -69,6 +79,11 @@ export class GlobalStore {
       others: new History(limit),
       objects: new History(limit),
     };
+  }
+
+  /** Whether a clash is decided by the order of owners, and the object that loses waits. */
+  get isOrdered(): boolean {
+    return this.#ownership.isOrdered;
   }
 
   get revision(): number {
@@ -132,11 +147,22 @@ export class GlobalStore {
    * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN where another object holds what is claimed
    */
   transact(owner: string, write: (transaction: Transaction) => void): Commit {
+    const pending = this.begin(owner);
+    write(pending.transaction);
+    return pending.commit();
+  }
+
+  /** A transaction that is said bit by bit while others go on. */
+  begin(owner: string): PendingTransaction {
     const staged = new StagedTransaction(() => this.#keysOf(owner));
-    write(staged);
-    const resolution = this.#ownership.resolve(owner, staged.wishes);
-    resolution.commit();
-    return this.#apply(owner, resolution.changes);
+    return {
+      transaction: staged,
+      commit: () => {
+        const resolution = this.#ownership.resolve(owner, staged.wishes);
+        resolution.commit();
+        return this.#apply(owner, resolution.changes);
+      },
+    };
   }
 
   /** A promise for the next commit or synced source. */

@@ -64,6 +64,10 @@ export class Ownership {
     this.#inForce = inForce;
   }
 
+  get isOrdered(): boolean {
+    return this.#order.size > 0;
+  }
+
   conflicts(): readonly Conflict[] {
     return [...this.#shadows.values()].map((shadow) => shadow.conflict);
   }

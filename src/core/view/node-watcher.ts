@@ -16,6 +16,17 @@ import {
   viewService,
 } from "./service-plan.ts";
 
+/** What a look at the store came to: the whole state, or differences that `work` puts into `batch`. */
+type Look =
+  | { readonly kind: "whole"; readonly ops: Iterable<Op> }
+  | { readonly kind: "difference"; readonly batch: OpBatch; readonly work: Iterable<number> };
+
+/** A service before and after; undefined where it is not there. */
+type Touched = readonly [ServiceState | undefined, ServiceState | undefined];
+
+/** After about so many endpoints others have their turn. */
+const ENDPOINTS_A_TURN = 1000;
+
 /**
  * The changes of one node's view. It holds a place in the store's history and no copy of the state: a
  * change is the difference between what touched services looked like at that place and now.
@@ -25,12 +36,22 @@ export class NodeWatcher {
   readonly #nodeName: string;
   readonly #sets: ReadonlySet<SetName>;
   readonly #cursor: NodeCursor;
+  readonly #pause: (() => Promise<void>) | undefined;
   /** Where the node stood at the last change; undefined before the first. */
   #place: NodePlace | undefined;
   #revision = 0;
 
-  /** @param sets those wanted beyond services and endpoints */
-  constructor(store: GlobalStore, nodeName: string, sets: readonly SetName[] = []) {
+  /**
+   * @param sets those wanted beyond services and endpoints
+   * @param pause lets others have their turn while a large change is worked out by `next`
+   */
+  constructor(
+    store: GlobalStore,
+    nodeName: string,
+    sets: readonly SetName[] = [],
+    pause?: () => Promise<void>,
+  ) {
+    this.#pause = pause;
     this.#store = store;
     this.#nodeName = nodeName;
     this.#sets = new Set(sets);
@@ -57,6 +78,28 @@ export class NodeWatcher {
    * as it was at the call: a slow reader holds no list of it.
    */
   pollLazily(): Iterable<Op> | undefined {
+    const look = this.#look();
+    if (look?.kind !== "difference") return look?.ops;
+    for (const _ of look.work);
+    return opsOf(look.batch);
+  }
+
+  /** The same with pauses; what it gives is of the moment of the call. */
+  async #pollSlowly(pause: () => Promise<void>): Promise<Iterable<Op> | undefined> {
+    const look = this.#look();
+    if (look?.kind !== "difference") return look?.ops;
+    let done = 0;
+    for (const endpoints of look.work) {
+      done += endpoints;
+      if (done < ENDPOINTS_A_TURN) continue;
+      done = 0;
+      await pause();
+    }
+    return opsOf(look.batch);
+  }
+
+  /** Moves to the present. */
+  #look(): Look | undefined {
     const from = this.#place;
     if (from === undefined && !this.#store.isSynced()) return undefined;
     const state = this.#store.state();
@@ -66,15 +109,14 @@ export class NodeWatcher {
     this.#place = to;
     this.#revision = state.revision;
     if (from === undefined || services === undefined || others === undefined) {
-      return this.#whole(state, to);
+      return { kind: "whole", ops: this.#whole(state, to) };
     }
     const batch = new OpBatch();
     for (const { kind, key, object } of others.values()) {
       this.#addOther(batch, object, this.#store.get(kind, key));
     }
-    if (from.zone !== to.zone) addMove(batch, state, services, from, to);
-    else addTouched(batch, state, services, to);
-    return batch.isEmpty ? undefined : batch.ops();
+    const touched = from.zone === to.zone ? touchedBy(state, services) : all(state, services);
+    return { kind: "difference", batch, work: addTouched(batch, touched, from, to) };
   }
 
   /**
@@ -97,10 +139,11 @@ export class NodeWatcher {
     onNothingNew?: (revision: number) => void,
   ): Promise<Iterable<Op>> {
     for (;;) {
-      const ops = this.pollLazily();
+      const ops = this.#pause ? await this.#pollSlowly(this.#pause) : this.pollLazily();
       if (ops !== undefined) return ops;
       if (this.#place !== undefined) onNothingNew?.(this.#revision);
       await this.#store.changed(signal);
+      if (this.#pause) await this.#pause();
     }
   }
 
@@ -163,34 +206,43 @@ function placeOf(state: GlobalState, name: string): NodePlace {
   return { name, zone: state.nodes.get(name)?.zone ?? "" };
 }
 
-function addTouched(
-  batch: OpBatch,
+function opsOf(batch: OpBatch): readonly Op[] | undefined {
+  return batch.isEmpty ? undefined : batch.ops();
+}
+
+function touchedBy(
   state: GlobalState,
-  touched: Befores<ServiceState | undefined>,
-  place: NodePlace,
-): void {
-  for (const [key, before] of touched) {
-    const after = state.services.get(key);
-    if (before === after) continue;
-    addDiff(batch, before && viewService(before, place), after && viewService(after, place));
-  }
+  befores: Befores<ServiceState | undefined>,
+): readonly Touched[] {
+  return [...befores].map(([key, before]) => [before, state.services.get(key)]);
 }
 
 /** The node itself moved: every service may look different from there. */
-function addMove(
+function all(state: GlobalState, befores: Befores<ServiceState | undefined>): readonly Touched[] {
+  const gone = [...befores].filter(([key]) => !state.services.has(key));
+  return [
+    ...[...state.services.values()].map((service): Touched => {
+      const { key } = service;
+      return [befores.has(key) ? befores.get(key) : service, service];
+    }),
+    ...gone.map(([, before]): Touched => [before, undefined]),
+  ];
+}
+
+/** Goes on when it is asked for the next; gives how many endpoints it went through. */
+function* addTouched(
   batch: OpBatch,
-  state: GlobalState,
-  touched: Befores<ServiceState | undefined>,
+  touched: readonly Touched[],
   from: NodePlace,
   to: NodePlace,
-): void {
-  for (const service of state.services.values()) {
-    const before = touched.has(service.key) ? touched.get(service.key) : service;
-    addDiff(batch, before && viewService(before, from), viewService(service, to));
-  }
-  for (const [key, before] of touched) {
-    if (state.services.has(key)) continue;
-    addDiff(batch, before && viewService(before, from), undefined);
+): Generator<number> {
+  const isHere = from.zone === to.zone;
+  for (const [before, after] of touched) {
+    if (isHere && before === after) continue;
+    const old = before && viewService(before, from);
+    const now = after && viewService(after, to);
+    addDiff(batch, old, now);
+    yield (old?.endpoints.length ?? 0) + (now?.endpoints.length ?? 0) + 1;
   }
 }
 

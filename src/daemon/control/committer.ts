@@ -23,6 +23,8 @@ export interface CommitterOptions {
 }
 
 const DEFAULT_LIMIT_MS = 10_000;
+/** After so many others go on; all come into force at once nevertheless. */
+const OBJECTS_A_TURN = 2000;
 const CHANGED_MEANWHILE = "somebody else has changed it meanwhile; look at it, and try again";
 const NOT_YET = "a data plane has not applied it yet; portolan status tells when it has";
 
@@ -49,11 +51,10 @@ export class Committer {
 
   /** Refused where its objects are not any more as they were when it was asked for. */
   commit(change: DesiredChange): Promise<void> {
-    const before = this.#presentOf(change);
+    // Where nobody is before it, nobody can change them before its turn.
+    const before = this.#turns.isIdle ? undefined : this.#presentOf(change);
     return this.#inTurn(async () => {
-      if (this.#presentOf(change).some((object, index) => object !== before[index])) {
-        throw new CoreError("ERR_REFUSED", CHANGED_MEANWHILE);
-      }
+      if (before !== undefined) this.#assertPresent(change, before);
       await this.#commit(change);
     });
   }
@@ -81,6 +82,12 @@ export class Committer {
     const notes = this.#notes;
     this.#notes = [];
     return notes;
+  }
+
+  #assertPresent(change: DesiredChange, before: readonly (ModelObject | undefined)[]): void {
+    if (this.#presentOf(change).some((object, index) => object !== before[index])) {
+      throw new CoreError("ERR_REFUSED", CHANGED_MEANWHILE);
+    }
   }
 
   #presentOf({ set, delete: gone }: DesiredChange): readonly (ModelObject | undefined)[] {
@@ -114,9 +121,6 @@ export class Committer {
   async #commit(change: DesiredChange): Promise<void> {
     if (change.set.length + change.delete.length === 0) return;
     const { store, journal } = this.#options;
-    const inverse = journal.kept.inverseOf(change);
-    // A large change takes long enough by itself.
-    await pause();
     const before = this.#troubles();
     const isTried = await this.#transact(change);
     try {
@@ -125,7 +129,8 @@ export class Committer {
       if (blame !== undefined) throw blame;
       await journal.keepObjects(change);
     } catch (error) {
-      await this.#transact(inverse);
+      // What is kept is still as it was before.
+      await this.#transact(journal.kept.inverseOf(change));
       throw error;
     }
     if (!isTried) this.#tellLate();
@@ -134,10 +139,13 @@ export class Committer {
   /** @returns whether all data planes have tried it in time */
   async #transact({ set, delete: gone }: DesiredChange): Promise<boolean> {
     const { store, progress, limitMs = DEFAULT_LIMIT_MS } = this.#options;
-    const { revision } = store.transact(CONTROL_OWNER, (transaction) => {
-      for (const { kind, key } of gone) transaction.delete(kind, key);
-      for (const object of set) transaction.set(object);
-    });
+    const { transaction, commit } = store.begin(CONTROL_OWNER);
+    for (const { kind, key } of gone) transaction.delete(kind, key);
+    for (const [index, object] of set.entries()) {
+      if (index % OBJECTS_A_TURN === OBJECTS_A_TURN - 1) await pause();
+      transaction.set(object);
+    }
+    const { revision } = commit();
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), limitMs);
     try {

@@ -32,6 +32,7 @@ export function createWorld(parts: WorldParts): ControlWorld {
     engine,
     controllers,
     commit: (change) => committer.commit(change),
+    prepare: (objects) => journal.prepare(objects),
     replace: (objects) => committer.replace(objects),
     keep: (change) => committer.keep(change),
     kept: () => journal.kept.entries(),

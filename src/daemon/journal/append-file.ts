@@ -28,19 +28,20 @@ export class AppendFile {
     return this.#size;
   }
 
-  async append(piece: string): Promise<void> {
+  /** @param parts what comes to one piece */
+  async append(...parts: readonly string[]): Promise<void> {
     if (this.#isDirty) await this.cut();
     this.#isDirty = true;
-    const bytes = Buffer.from(piece, "utf8");
+    let size = this.#size;
     try {
-      await this.#write(bytes);
+      for (const part of parts) size += await this.#write(Buffer.from(part, "utf8"), size);
       await this.#file.datasync();
     } catch (error) {
       // Where this fails, too, it is done before the next append.
       await this.cut().catch(() => undefined);
       throw error;
     }
-    this.#size += bytes.length;
+    this.#size = size;
     this.#isDirty = false;
   }
 
@@ -55,12 +56,13 @@ export class AppendFile {
     await this.#file.close();
   }
 
-  async #write(bytes: Buffer): Promise<void> {
+  async #write(bytes: Buffer, at: number): Promise<number> {
     let done = 0;
     while (done < bytes.length) {
       const left = bytes.length - done;
-      const { bytesWritten } = await this.#file.write(bytes, done, left, this.#size + done);
+      const { bytesWritten } = await this.#file.write(bytes, done, left, at + done);
       done += bytesWritten;
     }
+    return done;
   }
 }

@@ -1,7 +1,7 @@
+import { setImmediate as pause } from "node:timers/promises";
 import * as z from "zod";
-import { pauseAt } from "../../control/pause.ts";
 import type { DesiredChange, RuntimeChange, RuntimeEntry } from "../../control/world.ts";
-import { canonicalJson, hashText } from "../../core/model/hash.ts";
+import { canonicalJson, hashText, TextHash } from "../../core/model/hash.ts";
 import { KINDS, type ModelObject } from "../../core/model/object.ts";
 import { checkObject } from "../../core/model/parse.ts";
 import { formatProblem, type Problem } from "../../core/model/problems.ts";
@@ -39,6 +39,9 @@ const FORMAT = "portolan-journal";
 const SUM_MARK = ',"sum":"';
 const SUM_END = '"}';
 const SUM_DIGITS = 16;
+const SET_MARK = ',"set":[';
+const SET_END = "]";
+const OBJECTS_A_PIECE = 50;
 
 /** A line of JSON that ends with the sum of what stands before it. */
 export function encodeLine(value: object): string {
@@ -47,7 +50,11 @@ export function encodeLine(value: object): string {
 
 /** @param body an object's JSON without its end */
 function summed(body: string): string {
-  return `${body}${SUM_MARK}${hashText(body)}${SUM_END}\n`;
+  return `${body}${sumOf(hashText(body))}`;
+}
+
+function sumOf(hash: string): string {
+  return `${SUM_MARK}${hash}${SUM_END}\n`;
 }
 
 export function encodeHeader(first: number): string {
@@ -60,32 +67,66 @@ export function encodeEntry(entry: JournalEntry): string {
 }
 
 /**
- * As `encodeEntry`, with pauses in which others go on, and read again before anybody relies on it.
- * @returns the line, or why it could not be read
+ * An object as it stands in a journal, read again before anybody relies on it.
+ * @param index its place among what is set
+ * @returns its canonical JSON, or why it could not be read
  */
-export async function encodeChecked(entry: JournalEntry): Promise<Decoded<string>> {
-  const texts: string[] = [];
-  for (const [index, object] of entry.desired.set.entries()) {
-    await pauseAt(index);
-    const text = canonicalJson(object);
-    const checked = checkObject(JSON.parse(text), ["set", index]);
-    if (!checked.ok) return faulty(checked.problems);
-    texts.push(text);
-  }
+export function encodeObject(object: ModelObject, index: number): Decoded<string> {
+  const text = canonicalJson(object);
+  const checked = checkObject(JSON.parse(text), ["set", index]);
+  return checked.ok ? { ok: true, value: text } : faulty(checked.problems);
+}
+
+/**
+ * As `encodeEntry`, in pieces and with pauses in which others go on.
+ * @param textOf gives what `encodeObject` does
+ * @returns what makes the line when put together, or why it could not be read
+ */
+export async function encodeChecked(
+  entry: JournalEntry,
+  textOf: (object: ModelObject, index: number) => Decoded<string> = encodeObject,
+): Promise<Decoded<readonly string[]>> {
   const rest = decodeEntry(entryLine(entry, []).trimEnd());
-  return rest.ok ? { ok: true, value: entryLine(entry, texts) } : rest;
+  if (!rest.ok) return rest;
+  const { set } = entry.desired;
+  if (set.length === 0) return { ok: true, value: [entryLine(entry, [])] };
+  const pieces: string[] = [];
+  const hash = new TextHash();
+  const add = (piece: string): void => {
+    hash.update(piece);
+    pieces.push(piece);
+  };
+  add(`${entryHead(entry)}${SET_MARK}`);
+  for (let at = 0; at < set.length; at += OBJECTS_A_PIECE) {
+    if (at > 0) await pause();
+    const texts: string[] = [];
+    for (const [index, object] of set.slice(at, at + OBJECTS_A_PIECE).entries()) {
+      const text = textOf(object, at + index);
+      if (!text.ok) return text;
+      texts.push(text.value);
+    }
+    add(`${at > 0 ? "," : ""}${texts.join(",")}`);
+  }
+  add(SET_END);
+  pieces.push(sumOf(hash.digest()));
+  return { ok: true, value: pieces };
 }
 
 /** @param objects what is set, each as canonical JSON */
-function entryLine({ seq, desired, runtime }: JournalEntry, objects: readonly string[]): string {
+function entryLine(entry: JournalEntry, objects: readonly string[]): string {
+  const head = entryHead(entry);
+  return summed(objects.length === 0 ? head : `${head}${SET_MARK}${objects.join(",")}${SET_END}`);
+}
+
+/** All but what is set, without its end. */
+function entryHead({ seq, desired, runtime }: JournalEntry): string {
   const lists = {
     delete: desired.delete.map(({ kind, key }) => ({ kind, key })),
     add: runtime.add,
     remove: runtime.remove.map(({ kind, name }) => ({ kind, name })),
   };
   const filled = Object.entries(lists).filter(([, list]) => list.length > 0);
-  const body = canonicalJson({ seq, ...Object.fromEntries(filled) }).slice(0, -1);
-  return summed(objects.length === 0 ? body : `${body},"set":[${objects.join(",")}]`);
+  return canonicalJson({ seq, ...Object.fromEntries(filled) }).slice(0, -1);
 }
 
 const headerSchema = z.strictObject({

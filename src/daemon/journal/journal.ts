@@ -1,16 +1,20 @@
 import { chmod, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate as pause } from "node:timers/promises";
+import { pauseAt } from "../../control/pause.ts";
 import type { DesiredChange, RuntimeChange } from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { ModelObject } from "../../core/model/object.ts";
 import { Turns } from "../../core/turns.ts";
 import { syncFolder } from "../private-files.ts";
 import { AppendFile, type RawFile } from "./append-file.ts";
 import {
+  type Decoded,
   encodeChecked,
   encodeEntry,
   encodeHeader,
+  encodeObject,
   type KeptChange,
   NO_DESIRED_CHANGE,
   NO_RUNTIME_CHANGE,
@@ -47,6 +51,8 @@ export class Journal {
   readonly kept: KeptState;
   readonly #options: JournalOptions;
   readonly #turns = new Turns();
+  /** Of objects that were made ready before their turn. */
+  readonly #texts = new WeakMap<ModelObject, Decoded<string>>();
   #file: AppendFile;
   #nextSeq: number;
   /** It is written anew when it is larger than this, too: what failed once is not tried at each change. */
@@ -99,6 +105,14 @@ export class Journal {
     return this.#file.size;
   }
 
+  /** Does ahead, with pauses in which others go on, the most of what keeping these objects takes. */
+  async prepare(objects: readonly ModelObject[]): Promise<void> {
+    for (const [index, object] of objects.entries()) {
+      await pauseAt(index);
+      this.#texts.set(object, encodeObject(object, index));
+    }
+  }
+
   /** Settles when it is on the disk. @throws CoreError ERR_JOURNAL: then nothing of it is kept */
   keepObjects(desired: DesiredChange): Promise<void> {
     return this.#append({ desired, runtime: NO_RUNTIME_CHANGE });
@@ -122,9 +136,9 @@ export class Journal {
 
   #append(change: KeptChange): Promise<void> {
     const done = this.#turns.take(async () => {
-      const line = await this.#lineOf(change);
+      const pieces = await this.#lineOf(change);
       try {
-        await this.#file.append(line);
+        await this.#file.append(...pieces);
       } catch (error) {
         const problem = notWritable(this.path, error);
         this.#onWrite(problem);
@@ -132,7 +146,10 @@ export class Journal {
       }
       this.#onWrite(undefined);
       this.#nextSeq += 1;
-      this.kept.apply(change);
+      await this.kept.applySlowly(change, (object) => {
+        const text = this.#texts.get(object);
+        return text?.ok ? text.value.length : undefined;
+      });
     });
     // Nobody waits for it but the change after this one.
     void done.then(
@@ -143,8 +160,11 @@ export class Journal {
   }
 
   /** A line that could not be read at the next start is never written. */
-  async #lineOf(change: KeptChange): Promise<string> {
-    const line = await encodeChecked({ seq: this.#nextSeq, ...change });
+  async #lineOf(change: KeptChange): Promise<readonly string[]> {
+    const line = await encodeChecked(
+      { seq: this.#nextSeq, ...change },
+      (object, index) => this.#texts.get(object) ?? encodeObject(object, index),
+    );
     if (line.ok) return line.value;
     throw new CoreError(
       "ERR_JOURNAL",

@@ -1,3 +1,4 @@
+import { setImmediate as pause } from "node:timers/promises";
 import type { RuntimeEntry } from "../../control/world.ts";
 import { describe, type Kind, keyOf, type ModelObject } from "../../core/model/object.ts";
 import { type KeptChange, NO_DESIRED_CHANGE, NO_RUNTIME_CHANGE } from "./journal-line.ts";
@@ -36,7 +37,27 @@ export class KeptState {
 
   apply({ desired, runtime }: KeptChange): void {
     for (const { kind, key } of desired.delete) this.#delete(describe(kind, key));
-    for (const object of desired.set) this.#set(object);
+    for (const object of desired.set) this.#set(object, sizeOf(object));
+    this.#keep(runtime);
+  }
+
+  /**
+   * As `apply`, with pauses in which others go on; nobody may rely on what it concerns meanwhile.
+   * @param sizeIfKnown of an object in a journal
+   */
+  async applySlowly(
+    { desired, runtime }: KeptChange,
+    sizeIfKnown: (object: ModelObject) => number | undefined,
+  ): Promise<void> {
+    for (const { kind, key } of desired.delete) this.#delete(describe(kind, key));
+    for (const [index, object] of desired.set.entries()) {
+      if (index % OBJECTS_A_PART === OBJECTS_A_PART - 1) await pause();
+      this.#set(object, sizeIfKnown(object) ?? sizeOf(object));
+    }
+    this.#keep(runtime);
+  }
+
+  #keep(runtime: KeptChange["runtime"]): void {
     const isGone = (entry: RuntimeEntry): boolean =>
       [...runtime.remove, ...runtime.add].some(
         ({ kind, name }) => kind === entry.kind && name === entry.name,
@@ -66,10 +87,8 @@ export class KeptState {
     }
   }
 
-  #set(object: ModelObject): void {
+  #set(object: ModelObject, bytes: number): void {
     const id = describe(object.kind, keyOf(object));
-    // As long as its canonical form, and found many times quicker.
-    const bytes = JSON.stringify(object).length;
     this.#bytes += bytes - (this.#objects.get(id)?.bytes ?? 0);
     this.#objects.set(id, { object, bytes });
   }
@@ -78,4 +97,9 @@ export class KeptState {
     this.#bytes -= this.#objects.get(id)?.bytes ?? 0;
     this.#objects.delete(id);
   }
+}
+
+/** As long as its canonical form, and found many times quicker. */
+function sizeOf(object: ModelObject): number {
+  return JSON.stringify(object).length;
 }
