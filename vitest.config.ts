@@ -17,6 +17,8 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: availableParallelism(),
     // The scenarios of a contract wait for one of its drivers, which goes on with those of its state.
     maxConcurrency: 20,
+    // Nothing in the code is a singleton, and to import it anew for each file takes longer than most tests.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     testTimeout: scope === "long" ? 300_000 : 30_000,
   },
