@@ -8,7 +8,7 @@ import { pushBytes } from "../relay/push-bytes.ts";
 import type { EndOwner, RelayEnd } from "../relay/relay-end.ts";
 import type { HttpService } from "./http-service.ts";
 import type { ForwardedRequest, RequestFlow } from "./request-flow.ts";
-import { type ForwardedResponse, ResponseFlow } from "./response-flow.ts";
+import type { ForwardedResponse, ResponseFlow } from "./response-flow.ts";
 import type { ServerPool } from "./server-pool.ts";
 
 /** Is told how an exchange ends; once, and not after `abort`. */
@@ -33,6 +33,8 @@ export interface ExchangeParts {
   readonly client: RelayEnd;
   readonly requests: RequestFlow;
   readonly request: ForwardedRequest;
+  /** For what servers say to it. */
+  readonly responses: ResponseFlow;
   readonly targets: DialTargets;
   /** Whether the client may send another request. */
   readonly keepAlive: boolean;
@@ -53,7 +55,6 @@ type Step = "go-on" | "wait" | "over";
 /** One request and its response, between a client and a server that is chosen for it. */
 export class HttpExchange implements EndOwner, DialHandler {
   readonly #parts: ExchangeParts;
-  readonly #responses: ResponseFlow;
   readonly #beganMs: number;
   #dial: Dial | undefined;
   #server: RelayEnd | undefined;
@@ -66,7 +67,7 @@ export class HttpExchange implements EndOwner, DialHandler {
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
-    this.#responses = new ResponseFlow(parts.net);
+    parts.responses.begin();
     this.#beganMs = parts.net.loop.nowMs;
   }
 
@@ -227,7 +228,7 @@ export class HttpExchange implements EndOwner, DialHandler {
     const flushed = flushRest(server, client);
     if (flushed < 0) return flushed === -ERRNO.EAGAIN ? "wait" : this.#broken();
     if (this.#isComplete(server)) return this.#finish(server);
-    if (this.#responses.input.isEmpty && !server.hasEnded) {
+    if (this.#parts.responses.input.isEmpty && !server.hasEnded) {
       const read = this.#readResponse(server);
       if (read !== "go-on") return read;
     }
@@ -236,7 +237,7 @@ export class HttpExchange implements EndOwner, DialHandler {
 
   #readResponse(server: RelayEnd): Step {
     if (!server.fd.readable) return "wait";
-    const count = this.#responses.input.read(server);
+    const count = this.#parts.responses.input.read(server);
     if (count >= 0) return "go-on";
     return count === -ERRNO.EAGAIN ? "wait" : this.#serverFailed();
   }
@@ -244,7 +245,7 @@ export class HttpExchange implements EndOwner, DialHandler {
   #stepHead(server: RelayEnd): Step {
     const { request, keepAlive, net, client } = this.#parts;
     const { minorVersion } = request;
-    const step = this.#responses.readHead(request.context, { keepAlive, minorVersion });
+    const step = this.#parts.responses.readHead(request.context, { keepAlive, minorVersion });
     if (step.kind === "malformed") return this.#serverFailed();
     if (step.kind === "more") {
       if (server.hasEnded) return this.#serverFailed();
@@ -260,7 +261,7 @@ export class HttpExchange implements EndOwner, DialHandler {
 
   #stepBody(server: RelayEnd, before: Buffer): Step {
     const { client, net } = this.#parts;
-    const body = this.#responses.takeBody();
+    const body = this.#parts.responses.takeBody();
     if (!Buffer.isBuffer(body)) return this.#broken();
     if (body.length === 0 && before.length === 0 && server.hasEnded) return this.#broken();
     return this.#pushed(pushBytes(server, client, [before, body], net));
@@ -272,8 +273,10 @@ export class HttpExchange implements EndOwner, DialHandler {
 
   #isComplete(server: RelayEnd): boolean {
     if (this.#response === undefined) return false;
-    const { body } = this.#responses;
-    return body.isDone || (server.hasEnded && this.#responses.input.isEmpty && body.mayEndHere);
+    const { body } = this.#parts.responses;
+    return (
+      body.isDone || (server.hasEnded && this.#parts.responses.input.isEmpty && body.mayEndHere)
+    );
   }
 
   #finish(server: RelayEnd): Step {
@@ -284,7 +287,7 @@ export class HttpExchange implements EndOwner, DialHandler {
       response?.keepsAlive === true &&
       isRequestDone &&
       !server.hasEnded &&
-      this.#responses.input.isEmpty;
+      this.#parts.responses.input.isEmpty;
     const target = this.#target;
     if (isReusable && target !== undefined) {
       this.#server = undefined;
@@ -299,7 +302,7 @@ export class HttpExchange implements EndOwner, DialHandler {
     const { net, handler, requests, client } = this.#parts;
     const target = this.#target;
     if (target === undefined) return this.#broken();
-    const toClient = Buffer.concat([response.head, this.#responses.input.bytes]);
+    const toClient = Buffer.concat([response.head, this.#parts.responses.input.bytes]);
     const toServer = requests.input.bytes;
     server.putFirst(toClient, net.provider.allocate(toClient.length));
     if (toServer.length > 0) client.putFirst(toServer, net.provider.allocate(toServer.length));
@@ -326,7 +329,7 @@ export class HttpExchange implements EndOwner, DialHandler {
     if (this.#isReused && this.#canRepeat() && target !== undefined) {
       this.#isReused = false;
       this.#parts.client.rest = undefined;
-      this.#responses.input.reset();
+      this.#parts.responses.input.reset();
       this.#release();
       this.#connect(target);
       return this.#isOver ? "over" : "wait";

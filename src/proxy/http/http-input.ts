@@ -27,7 +27,8 @@ export class HttpInput {
     if (count === 0) end.hasEnded = true;
     if (count > 0) {
       end.received += count;
-      const chunk = Buffer.from(scratch.bytes.subarray(0, count));
+      const chunk = Buffer.allocUnsafe(count);
+      chunk.set(count === scratch.bytes.length ? scratch.bytes : scratch.bytes.subarray(0, count));
       this.#bytes = this.isEmpty ? chunk : Buffer.concat([this.#bytes, chunk]);
     }
     return count;

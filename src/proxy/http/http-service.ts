@@ -16,6 +16,8 @@ export interface HttpService {
   readonly isLeft: boolean;
   /** Whose word is taken for who its client is. */
   readonly trust: ForwardedTrust;
+  /** Whether host and path of a request can make a difference. */
+  readonly readsHints: boolean;
   readonly inBufferBytes: number;
   readonly outBufferBytes: number;
   readonly idleTimeoutMs: number;

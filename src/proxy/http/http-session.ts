@@ -15,6 +15,7 @@ import type { GreetedClient } from "./greeted-client.ts";
 import { type ExchangeHandler, HttpExchange } from "./http-exchange.ts";
 import type { HttpService } from "./http-service.ts";
 import { type ForwardedRequest, RequestFlow } from "./request-flow.ts";
+import { ResponseFlow } from "./response-flow.ts";
 import { ServerPool } from "./server-pool.ts";
 
 export interface HttpSessionParts {
@@ -42,6 +43,8 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   readonly #service: HttpService;
   readonly #client: RelayEnd;
   readonly #requests: RequestFlow;
+  /** Made for the first exchange; there is one at a time. */
+  #responses: ResponseFlow | undefined;
   readonly #isGreeted: boolean;
   readonly #timer = new Timer(() => this.#checkTime());
   #opening: Opening | undefined;
@@ -51,6 +54,8 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   #ownPool: ServerPool | undefined;
   #exchange: HttpExchange | undefined;
   #state: "open" | "lingering" | "closed" = "open";
+  /** Whether the timer is armed for something else than idleness. */
+  #isHurried = false;
   #lastMs: number;
   #seenBytes = 0;
   #countedIn = 0;
@@ -75,11 +80,12 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   start(): void {
     const { loop } = this.#host.net;
     if (this.#isGreeted) {
-      loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
+      this.#hurry();
       this.#readRequest();
       return;
     }
     this.#client.enter(loop);
+    this.#isHurried = this.#opening !== undefined;
     loop.arm(
       this.#timer,
       this.#opening === undefined ? this.#service.idleTimeoutMs : this.#opening.patienceMs,
@@ -105,6 +111,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   drain(): void {
     const isWaiting = this.#exchange === undefined && this.#requests.input.isEmpty;
     if (isWaiting && this.#state === "open") {
+      this.#isHurried = true;
       this.#host.net.loop.arm(this.#timer, LEAVE_PATIENCE_MS);
     }
   }
@@ -162,7 +169,6 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
   #readRequest(): void {
     if (!this.#requests.input.isEmpty && this.#opening === undefined) this.#tryRequest();
     while (this.#state === "open" && this.#exchange === undefined && this.#client.fd.readable) {
-      const wasEmpty = this.#requests.input.isEmpty;
       const count = this.#requests.input.read(this.#client);
       if (count === -ERRNO.EAGAIN) break;
       if (count < 0) {
@@ -170,15 +176,16 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
         return;
       }
       if (count === 0) break;
-      if (wasEmpty) this.#host.net.loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
       this.#tryRequest();
     }
-    if (this.#client.hasEnded && this.#exchange === undefined) this.#close(false);
+    if (this.#exchange !== undefined || this.#state !== "open") return;
+    if (this.#client.hasEnded) this.#close(false);
+    else if (!this.#requests.input.isEmpty && !this.#isHurried) this.#hurry();
   }
 
   #tryRequest(): void {
     if (this.#opening !== undefined && !this.#readOpening(this.#opening)) return;
-    const step = this.#requests.readHead(this.#peer, this.#service.trust);
+    const step = this.#requests.readHead(this.#peer, this.#service);
     if (step.kind === "malformed") {
       this.#service.row.failed();
       this.#host.log.debug(
@@ -215,8 +222,9 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
       return;
     }
     const { net, isDraining } = this.#host;
-    net.loop.arm(this.#timer, this.#service.idleTimeoutMs);
+    this.#calmDown();
     const { client, host, path } = request;
+    this.#responses ??= new ResponseFlow(net);
     this.#exchange = new HttpExchange({
       net,
       request,
@@ -225,6 +233,7 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
       greeting: proxyGreeting(this.#service.greets, this.#client.fd, this.#proxied),
       client: this.#client,
       requests: this.#requests,
+      responses: this.#responses,
       targets: this.#service.targetsFor(client, { host, path }),
       keepAlive: request.keepsAlive && !isDraining && !this.#service.isLeft,
       receivedBefore: this.#countedIn,
@@ -240,6 +249,19 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     if (greets === "none") return pool;
     this.#ownPool ??= new ServerPool(this.#host.net.loop, () => this.#service.key);
     return this.#ownPool;
+  }
+
+  /** A head that was begun must be complete soon. */
+  #hurry(): void {
+    this.#isHurried = true;
+    this.#host.net.loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
+  }
+
+  /** Where the timer is armed for idleness already, it finds out by itself how much of it is over. */
+  #calmDown(): void {
+    if (!this.#isHurried && this.#timer.isArmed) return;
+    this.#isHurried = false;
+    this.#host.net.loop.arm(this.#timer, this.#service.idleTimeoutMs);
   }
 
   /** Says it itself, and closes. */

@@ -71,6 +71,10 @@ export class ListenerService implements HttpService {
     return this.#rules.config.proxyProtocol.send;
   }
 
+  get readsHints(): boolean {
+    return this.#rules.called.readsHints;
+  }
+
   get inBufferBytes(): number {
     return this.#rules.config.inBufferBytes;
   }

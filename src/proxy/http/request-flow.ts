@@ -14,12 +14,19 @@ export interface ForwardedRequest {
   /** Canonical address of the client: the peer's, or what trusted hops say. */
   readonly client: string;
   readonly context: RequestContext;
+  /** What may lead it to a group; empty where that makes no difference. */
   readonly host: string;
   readonly path: string;
   readonly minorVersion: number;
   readonly isBodiless: boolean;
   /** Whether the client may send another one. */
   readonly keepsAlive: boolean;
+}
+
+/** What a listener has to say about requests; `HttpService` has it. */
+export interface RequestRules {
+  readonly trust: ForwardedTrust;
+  readonly readsHints: boolean;
 }
 
 export type RequestStep =
@@ -39,27 +46,28 @@ export class RequestFlow extends MessageFlow {
   }
 
   /** @param peer the address that the request comes from. */
-  readHead(peer: string, trust: ForwardedTrust): RequestStep {
+  readHead(peer: string, rules: RequestRules): RequestStep {
     const { bytes } = this.input;
     const outcome = this.#parser.parse(bytes, 0, bytes.length);
     if (outcome.kind !== "head") return outcome;
     const { head } = outcome;
-    const request = this.#forward(head, peer, trust);
+    const request = this.#forward(head, peer, rules);
     this.body.begin(head.body);
     this.input.drop(head.end);
     return { kind: "request", request };
   }
 
-  #forward(head: RequestHead, peer: string, trust: ForwardedTrust): ForwardedRequest {
+  #forward(head: RequestHead, peer: string, rules: RequestRules): ForwardedRequest {
+    const { trust, readsHints } = rules;
     this.writer.reset();
     const trustsPeer = trust.trusts(peer);
     writeRequest(this.writer, head, { peer, scheme: this.#scheme, trustsPeer, keepAlive: true });
     return {
-      head: Buffer.from(this.writer.bytes),
+      head: this.writer.copied(),
       client: trust.clientOf(peer, () => head.fields.values("x-forwarded-for")),
       context: { method: head.method, asksUpgrade: head.upgrade !== "" },
-      host: head.host,
-      path: head.path,
+      host: readsHints ? head.host : "",
+      path: readsHints ? head.path : "",
       minorVersion: head.line.minorVersion,
       isBodiless: head.body.kind === "none",
       keepsAlive: head.keepsAlive,

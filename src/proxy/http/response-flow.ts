@@ -1,3 +1,4 @@
+import { NO_BODY } from "../../wire/http1/body-framing.ts";
 import type { HttpProblem } from "../../wire/http1/http-problem.ts";
 import type { RequestContext } from "../../wire/http1/response-head.ts";
 import { ResponseParser } from "../../wire/http1/response-parser.ts";
@@ -27,6 +28,13 @@ export type ResponseStep =
 export class ResponseFlow extends MessageFlow {
   readonly #parser = new ResponseParser();
 
+  /** Another exchange begins: what is left of the one before is forgotten. */
+  begin(): void {
+    this.#parser.reset();
+    this.input.reset();
+    this.body.begin(NO_BODY);
+  }
+
   /** @param keepAlive whether the client may send another request. */
   readHead(
     context: RequestContext,
@@ -44,7 +52,7 @@ export class ResponseFlow extends MessageFlow {
     this.body.begin(head.body);
     const { isInterim, keepsAlive, body, end } = head;
     const response = {
-      head: Buffer.from(this.writer.bytes),
+      head: this.writer.copied(),
       isInterim,
       keepsAlive,
       isTunnel: body.kind === "tunnel",

@@ -5,13 +5,17 @@ import type { EndOwner, RelayEnd } from "../relay/relay-end.ts";
 
 /** Servers close idle connections themselves, often after 5 seconds or more. */
 const IDLE_MS = 4000;
+/** How often idle ones are looked for: a timer for each would cost more than it is worth. */
+const SWEEP_MS = 500;
 const MAX_IDLE_PER_SERVER = 128;
 
 /** Connections to servers that wait for the next request. */
 export class ServerPool {
   readonly #loop: SelectorEventLoop;
   readonly #listener: () => string;
+  /** Of each server, the one that was used last at the end. */
   readonly #idle = new Map<DialTarget, IdleConnection[]>();
+  readonly #sweeper = new Timer(() => this.#sweep());
   #isClosed = false;
 
   /** @param listener gives the key of the listener that it is for. */
@@ -26,10 +30,7 @@ export class ServerPool {
 
   /** The one that was used last; undefined where there is none. */
   take(target: DialTarget): RelayEnd | undefined {
-    const connection = this.#idle.get(target)?.at(-1);
-    if (connection === undefined) return undefined;
-    this.#remove(connection);
-    return connection.end;
+    return this.#idle.get(target)?.pop()?.end;
   }
 
   put(target: DialTarget, end: RelayEnd): void {
@@ -38,52 +39,57 @@ export class ServerPool {
       end.leave(this.#loop, false);
       return;
     }
-    const connection: IdleConnection = new IdleConnection(this, target, end, () => {
-      this.#remove(connection);
-      end.leave(this.#loop, false);
-    });
-    connections.push(connection);
-    this.#idle.set(target, connections);
-    this.#loop.arm(connection.timer, IDLE_MS);
+    if (connections.length === 0) this.#idle.set(target, connections);
+    connections.push(new IdleConnection(this, target, end, this.#loop.nowMs));
+    if (!this.#sweeper.isArmed) this.#loop.arm(this.#sweeper, SWEEP_MS);
+  }
+
+  /** For the connections: whatever a server says between two requests ends it. */
+  discard(connection: IdleConnection): void {
+    const connections = this.#idle.get(connection.target);
+    const index = connections?.indexOf(connection) ?? -1;
+    if (index >= 0) connections?.splice(index, 1);
+    connection.end.leave(this.#loop, false);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const connection of [...this.#idle.values()].flat()) connection.endDismissed();
+    this.#loop.disarm(this.#sweeper);
+    for (const connection of [...this.#idle.values()].flat()) this.discard(connection);
+    this.#idle.clear();
   }
 
-  #remove(connection: IdleConnection): void {
-    this.#loop.disarm(connection.timer);
-    const connections = this.#idle.get(connection.target);
-    const index = connections?.indexOf(connection) ?? -1;
-    if (index >= 0) connections?.splice(index, 1);
-    if (connections?.length === 0) this.#idle.delete(connection.target);
+  #sweep(): void {
+    const oldestMs = this.#loop.nowMs - IDLE_MS;
+    for (const [target, connections] of this.#idle) {
+      const old = connections.filter(({ sinceMs }) => sinceMs <= oldestMs);
+      for (const connection of old) this.discard(connection);
+      if (connections.length === 0) this.#idle.delete(target);
+    }
+    if (this.#idle.size > 0) this.#loop.arm(this.#sweeper, SWEEP_MS);
   }
 }
 
-/** Whatever a server says between two requests ends the connection. */
 class IdleConnection implements EndOwner {
   readonly target: DialTarget;
   readonly end: RelayEnd;
-  readonly timer: Timer;
+  readonly sinceMs: number;
   readonly #pool: ServerPool;
-  readonly #discard: () => void;
 
-  constructor(pool: ServerPool, target: DialTarget, end: RelayEnd, discard: () => void) {
+  constructor(pool: ServerPool, target: DialTarget, end: RelayEnd, sinceMs: number) {
     this.#pool = pool;
     this.target = target;
     this.end = end;
-    this.#discard = discard;
-    this.timer = new Timer(discard);
+    this.sinceMs = sinceMs;
     end.owner = this;
   }
 
   endReady(): void {
-    if (this.end.fd.readable) this.#discard();
+    if (this.end.fd.readable) this.#pool.discard(this);
   }
 
   endDismissed(): void {
-    this.#discard();
+    this.#pool.discard(this);
   }
 
   roleOf(): ChannelRole {

@@ -37,6 +37,11 @@ export class CalledAddress {
     return this.#upstreamOf(this.#upstream);
   }
 
+  /** Whether what a client asks for can make a difference. */
+  get readsHints(): boolean {
+    return this.#exceptions.length > 0 || this.upstream?.readsHints === true;
+  }
+
   /** @param client gives its address; its text costs, so it is asked for only where it matters */
   upstreamFor(client: () => string): UpstreamRuntime | undefined {
     if (this.#exceptions.length === 0) return this.upstream;

@@ -18,6 +18,7 @@ export const TARGET = 8;
 export const AUTHORITY = 16;
 export const DIGIT = 32;
 
+const DIGIT_ZERO = 0x30;
 const CLASSES = new Uint8Array(256);
 const LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 mark("0123456789", DIGIT);
@@ -75,4 +76,11 @@ export function equalsText(bytes: Uint8Array, start: number, end: number, text: 
     if (bytes[start + index] !== text.charCodeAt(index)) return false;
   }
   return true;
+}
+
+/** The number that digits stand for. */
+export function readDigits(bytes: Uint8Array, start: number, end: number): number {
+  let number = 0;
+  for (let at = start; at < end; at++) number = number * 10 + (bytes[at] ?? 0) - DIGIT_ZERO;
+  return number;
 }

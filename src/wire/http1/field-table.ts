@@ -1,6 +1,8 @@
 import { type FieldName, fieldOf } from "./field-id.ts";
 
 const NUMBERS_EACH = 4;
+/** Most heads have fewer; the table grows with those that do not. */
+const FIRST_FIELDS = 16;
 const NAME_END = 1;
 const VALUE_START = 2;
 const VALUE_END = 3;
@@ -11,7 +13,7 @@ const VALUE_END = 3;
  */
 export class FieldTable {
   readonly #max: number;
-  readonly #offsets: Int32Array;
+  #offsets: Int32Array = new Int32Array(FIRST_FIELDS * NUMBERS_EACH);
   readonly #names: FieldName[] = [];
   #count = 0;
   bytes: Buffer = Buffer.alloc(0);
@@ -20,7 +22,6 @@ export class FieldTable {
 
   constructor(maxFields: number) {
     this.#max = maxFields;
-    this.#offsets = new Int32Array(maxFields * NUMBERS_EACH);
   }
 
   get count(): number {
@@ -38,6 +39,7 @@ export class FieldTable {
   add(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): boolean {
     if (this.#count === this.#max) return false;
     const offset = this.#count * NUMBERS_EACH;
+    if (offset === this.#offsets.length) this.#grow();
     this.#offsets[offset] = nameStart;
     this.#offsets[offset + NAME_END] = nameEnd;
     this.#offsets[offset + VALUE_START] = valueStart;
@@ -83,6 +85,12 @@ export class FieldTable {
       if (this.field(index) === name) values.push(this.value(index));
     }
     return values;
+  }
+
+  #grow(): void {
+    const larger = new Int32Array(2 * this.#offsets.length);
+    larger.set(this.#offsets);
+    this.#offsets = larger;
   }
 
   #at(index: number, which: number): number {

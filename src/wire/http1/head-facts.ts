@@ -1,5 +1,5 @@
 import { type BodyFraming, CHUNKED, NO_BODY } from "./body-framing.ts";
-import { DIGIT, equalsIgnoringCase, skip } from "./characters.ts";
+import { DIGIT, equalsIgnoringCase, readDigits, skip } from "./characters.ts";
 import type { FieldTable } from "./field-table.ts";
 import { type HttpProblem, PROBLEMS } from "./http-problem.ts";
 import { listItems } from "./list-items.ts";
@@ -92,9 +92,7 @@ export class HeadFacts {
     if (!isNumber || digits > MAX_LENGTH_DIGITS || this.contentLength !== NO_LENGTH) {
       return PROBLEMS.contentLength;
     }
-    let length = 0;
-    for (let at = start; at < end; at++) length = length * 10 + (table.bytes[at] ?? 0) - 0x30;
-    this.contentLength = length;
+    this.contentLength = readDigits(table.bytes, start, end);
     return undefined;
   }
 

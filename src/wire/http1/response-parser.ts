@@ -1,4 +1,4 @@
-import { CR, DIGIT, LF, SPACE, skip, TEXT } from "./characters.ts";
+import { CR, DIGIT, LF, readDigits, SPACE, skip, TEXT } from "./characters.ts";
 import { FieldTable } from "./field-table.ts";
 import { HeadFacts } from "./head-facts.ts";
 import { type HeadOutcome, MORE_BYTES } from "./head-outcome.ts";
@@ -24,6 +24,11 @@ export class ResponseParser {
     this.#scanner = new HeadScanner(limits.maxHeadBytes);
     this.#head = new ResponseHead(new FieldTable(limits.maxFields), new HeadFacts());
     this.#found = { kind: "head", head: this.#head };
+  }
+
+  /** Forgets a head that was begun. */
+  reset(): void {
+    this.#scanner.reset();
   }
 
   /** Looks at `bytes` from `start`, where the response to `request` begins, to `end`. */
@@ -67,7 +72,7 @@ export class ResponseParser {
     if (bytes[versionEnd] !== SPACE || digitsEnd - digitsStart !== STATUS_DIGITS) {
       return PROBLEMS.statusLine;
     }
-    this.#head.status = Number(bytes.toString("latin1", digitsStart, digitsEnd));
+    this.#head.status = readDigits(bytes, digitsStart, digitsEnd);
     const lineEnd = bytes[digitsEnd] === SPACE ? skip(bytes, digitsEnd, TEXT) : digitsEnd;
     const isComplete = bytes[lineEnd] === CR && bytes[lineEnd + 1] === LF;
     return isComplete && this.#head.status >= LOWEST_STATUS ? lineEnd + 2 : PROBLEMS.statusLine;
