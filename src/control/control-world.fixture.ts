@@ -9,6 +9,7 @@ import {
   type ControllersPort,
   type ControlWorld,
   type DesiredChange,
+  type KeptFile,
   type RuntimeChange,
   type RuntimeEntry,
 } from "./world.ts";
@@ -103,10 +104,19 @@ export class MemoryWorld implements ControlWorld {
     this.isShutDown = true;
   }
 
-  async keepFile(name: string, text: string): Promise<string> {
+  async keepFile(name: string, text: string): Promise<KeptFile> {
     const path = `/kept/${name}`;
     await this.writeFile(path, text);
-    return path;
+    const isUsed = (): boolean =>
+      [...this.store.objects("Certificate")].some(
+        (each) => each.kind === "Certificate" && [...each.certFiles, each.keyFile].includes(path),
+      );
+    return {
+      path,
+      release: async () => {
+        if (!isUsed()) this.files.delete(path);
+      },
+    };
   }
 
   #failIfTold(): void {

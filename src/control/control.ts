@@ -13,6 +13,9 @@ export interface HealthEvent {
   readonly reason: string;
 }
 
+/** Throws where the state is not the one that a change is for. */
+export type Condition = (revision: number) => void;
+
 /** Everything that controllers have to do with. */
 export interface Control {
   /** The table of commands. */
@@ -22,9 +25,10 @@ export interface Control {
   /**
    * Carries it out, all or nothing, after those that came before. What it changed is kept, and true
    * on the data planes, when it settles.
-   * @throws CoreError
+   * @param condition looked at in its turn: nothing comes between it and the change
+   * @throws CoreError, and what the condition throws
    */
-  run(command: Command, caller: Caller): Promise<Result>;
+  run(command: Command, caller: Caller, condition?: Condition): Promise<Result>;
   /** What could stand at the end of the line, whole words. */
   complete(line: string): readonly string[];
   /** The state of all that commands may change: changes whenever that does. */

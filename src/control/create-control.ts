@@ -2,7 +2,7 @@ import { CoreError } from "../core/errors.ts";
 import { canonicalJson } from "../core/model/hash.ts";
 import { Turns } from "../core/turns.ts";
 import type { Caller, Command, ResourceCommand } from "./command.ts";
-import type { Control, HealthEvent } from "./control.ts";
+import type { Condition, Control, HealthEvent } from "./control.ts";
 import { checkCommand } from "./grammar/check-command.ts";
 import { complete } from "./grammar/complete.ts";
 import { parseCommand } from "./grammar/parse-command.ts";
@@ -57,18 +57,22 @@ class InstanceControl implements Control {
     return complete(line, RESOURCES, (type) => knownNames(this.#world, type));
   }
 
-  async run(command: Command, caller: Caller): Promise<Result> {
+  async run(command: Command, caller: Caller, condition?: Condition): Promise<Result> {
     switch (command.kind) {
       case "man":
         return { kind: "text", text: renderManual(RESOURCES, command.type, command.action) };
       case "system":
         return this.#system.run(command, caller);
       case "resource":
-        return this.#runResource(command, caller);
+        return this.#runResource(command, caller, condition);
     }
   }
 
-  async #runResource(command: ResourceCommand, caller: Caller): Promise<Result> {
+  async #runResource(
+    command: ResourceCommand,
+    caller: Caller,
+    condition: Condition | undefined,
+  ): Promise<Result> {
     const { action, type, within } = command;
     const { params } = checkCommand(command, RESOURCES);
     const handler = HANDLERS.find(({ spec }) => spec.name === type);
@@ -91,7 +95,10 @@ class InstanceControl implements Control {
     // Others take their turn at once: a wait, be it for nothing, would let later ones overtake.
     if (isExamined) await handler.examine?.(call);
     if (action === "list" || action === "list-detail") return this.#turns.look(() => act(call));
-    return this.#turns.take(async () => act(call));
+    return this.#turns.take(async () => {
+      condition?.(this.revision);
+      return act(call);
+    });
   }
 
   onHealth(listener: (event: HealthEvent) => void): () => void {

@@ -1,6 +1,6 @@
 import { CoreError } from "../core/errors.ts";
 import type { Caller, Command, ResourceCommand } from "./command.ts";
-import type { Control } from "./control.ts";
+import type { Condition, Control } from "./control.ts";
 import { parseCommand } from "./grammar/parse-command.ts";
 import { FIXTURE_RESOURCES } from "./grammar/resources.fixture.ts";
 import { DONE, type Result } from "./result.ts";
@@ -27,9 +27,10 @@ export class TinyControl implements Control {
     return parseCommand(line, this.resources);
   }
 
-  async run(command: Command, caller: Caller): Promise<Result> {
+  async run(command: Command, caller: Caller, condition?: Condition): Promise<Result> {
     this.given.push({ command, caller });
     await this.before(command);
+    condition?.(this.revision);
     if (this.result !== undefined) return this.result;
     switch (command.kind) {
       case "resource":

@@ -61,6 +61,13 @@ export interface ControllersPort {
   openConsole(): boolean;
 }
 
+/** A private file that a command is about to use. */
+export interface KeptFile {
+  readonly path: string;
+  /** The command is over: the file goes where nothing uses it. */
+  release(): Promise<void>;
+}
+
 /** What commands need of the instance; the daemon gives it, tests give their own. */
 export interface ControlWorld {
   readonly store: GlobalStore;
@@ -89,6 +96,6 @@ export interface ControlWorld {
   lookup(name: string): Promise<readonly string[]>;
   /** Ends the instance, after the answer to this command is sent. */
   shutdown(): void;
-  /** Keeps a private file (a certificate that was sent as text) in the state folder; gives its path. */
-  keepFile(name: string, text: string): Promise<string>;
+  /** Keeps a private file (a certificate that was sent as text) in the state folder. */
+  keepFile(name: string, text: string): Promise<KeptFile>;
 }

@@ -1,5 +1,5 @@
 import type { Caller } from "../command.ts";
-import type { Result } from "../result.ts";
+import type { Condition } from "../control.ts";
 
 /** A request that may be answered: host, token and limits were checked. */
 export interface ApiRequest {
@@ -9,9 +9,6 @@ export interface ApiRequest {
   readonly caller: Caller;
   /** @throws HttpRefusal */
   readBody(): Promise<unknown>;
-  /**
-   * Changes something, where the state is still the one that `If-Match` names.
-   * @throws HttpRefusal 412
-   */
-  change(work: () => Promise<Result>): Promise<Result>;
+  /** For a change: throws HttpRefusal 412 where the state is not the one that `If-Match` names. */
+  readonly condition: Condition | undefined;
 }

@@ -110,6 +110,7 @@ export async function startTestController(
 export interface MemoryController {
   readonly http: TestController;
   readonly world: MemoryWorld;
+  readonly control: Control;
 }
 
 /** With all commands, over an instance in memory. */
@@ -117,7 +118,8 @@ export async function startMemoryController(
   options: Partial<HttpControllerOptions> = {},
 ): Promise<MemoryController> {
   const world = new MemoryWorld();
-  return { http: await startTestController(createControl(world), options), world };
+  const control = createControl(world);
+  return { http: await startTestController(control, options), world, control };
 }
 
 /** The same with a listener that leads to a group of two servers. */

@@ -12,7 +12,7 @@ const PAGE = readFileSync(new URL("../../../docs/http-api.md", import.meta.url),
 test("every request that docs/http-api.md names is answered", () => {
   const control = Object.assign(new TinyControl(), { resources: RESOURCES });
   const watch = new HealthWatch(control, HTTP_LIMITS);
-  const keepFile = async (name: string): Promise<string> => name;
+  const keepFile = async (path: string) => ({ path, release: async () => undefined });
   const router = new Router(planEndpoints({ control, watch, keepFile, status: () => ({}) }));
   const requests = [...PAGE.matchAll(/`(GET|POST|PUT|DELETE) (\/[^` ]*)`/g)];
   expect(requests.length).toBeGreaterThan(18);

@@ -1,5 +1,7 @@
+import { setImmediate as nextRound } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TinyControl } from "../tiny-control.fixture.ts";
+import { CONSOLE } from "../typed.fixture.ts";
 import { startTestController, startWithListener } from "./http-controller.fixture.ts";
 
 const MODULE = "/api/v1/module";
@@ -45,4 +47,22 @@ test("of two changes with the same tag one is refused", async () => {
     ({ status }) => status,
   );
   expect(statuses.sort()).toEqual([204, 412, 412]);
+});
+
+test("a change by somebody else that comes first counts, whoever that is", async () => {
+  const { http, world, control } = await startWithListener();
+  const lb = `${MODULE}/tcp-lb/lb0`;
+  const { etag } = (await http.ask("GET", lb)).headers;
+  // Longer than the request takes to come to its turn.
+  world.beforeCommit = async () => {
+    for (let round = 0; round < 200; round += 1) await nextRound();
+  };
+  const typed = control.run(control.parse("update tcp-lb lb0 timeout 5000"), CONSOLE);
+  const put = http.ask("PUT", lb, {
+    body: { timeout: 1000 },
+    headers: { "if-match": String(etag) },
+  });
+  await typed;
+  expect((await put).status).toBe(412);
+  expect((await http.ask("GET", lb)).json).toMatchObject({ timeout: 5000 });
 });

@@ -80,3 +80,17 @@ test("all that is wrong is told, and no key is shown", async () => {
   });
   expect(world.files.size).toBe(before);
 });
+
+test("files of an upload that is refused do not stay, and those in use do", async () => {
+  const { http, world } = await start();
+  const body = { name: "site", certs: [first.cert], key: first.key };
+  expect((await http.ask("POST", PEM, { body })).status).toBe(201);
+  const before = [...world.files.keys()];
+  expect((await http.ask("POST", PEM, { body })).status).toBe(409);
+  const other = { name: "site", certs: [second.cert], key: second.key };
+  expect((await http.ask("POST", PEM, { body: other })).status).toBe(409);
+  const headers = { "if-match": '"of.1.another"' };
+  const path = "/api/v1/module/cert-key/site/pem";
+  expect((await http.ask("PUT", path, { body: other, headers })).status).toBe(412);
+  expect([...world.files.keys()].filter((name) => !name.endsWith(".bak"))).toEqual(before);
+});

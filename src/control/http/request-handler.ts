@@ -3,10 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/log.ts";
 import { formatHostPort } from "../../core/model/address.ts";
-import { Turns } from "../../core/turns.ts";
 import type { Caller } from "../command.ts";
-import type { Control } from "../control.ts";
-import type { Result } from "../result.ts";
+import type { Condition, Control } from "../control.ts";
 import { type Answer, STATUS } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { BearerToken } from "./bearer-token.ts";
@@ -50,7 +48,6 @@ const RETRY = { "retry-after": "1" };
 /** Answers requests: who may ask, where it leads, what comes of it. */
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
-  readonly #conditional = new Turns();
   readonly #work: Slots;
   /** Of their own, so that whoever has no token takes no room from those who have it. */
   readonly #guesses: Slots;
@@ -214,18 +211,15 @@ export class RequestHandler {
       query,
       caller,
       readBody: () => readJsonBody(request, limits.maxBodyBytes, sendContinue),
-      change: (work) => this.#change(request.headers["if-match"], work),
+      condition: this.#conditionOf(request.headers["if-match"]),
     };
   }
 
-  /** Changes with a condition take turns, so that of two with the same tag one is refused. */
-  #change(ifMatch: string | undefined, work: () => Promise<Result>): Promise<Result> {
-    if (ifMatch === undefined) return work();
-    const { control, tags } = this.#options;
-    return this.#conditional.take(() => {
-      if (!tags.isCurrent(ifMatch, control.revision)) throw changedMeanwhile(ifMatch);
-      return work();
-    });
+  #conditionOf(ifMatch: string | undefined): Condition | undefined {
+    if (ifMatch === undefined) return undefined;
+    return (revision) => {
+      if (!this.#options.tags.isCurrent(ifMatch, revision)) throw changedMeanwhile(ifMatch);
+    };
   }
 }
 

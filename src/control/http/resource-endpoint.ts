@@ -75,8 +75,8 @@ async function changeAnswer(
   const refused = route.actions[action]?.refused;
   const { name, params } = readBodyParams(body, specs, action, pathName, refused);
   const command = commandOf(route, action, name, within, params);
-  const result = await request
-    .change(() => control.run(command, request.caller))
+  const result = await control
+    .run(command, request.caller, request.condition)
     .catch((error: unknown) => {
       throw errorByFields(error, specs);
     });
@@ -105,7 +105,7 @@ async function removeAnswer(
   const name = nameOf(request, route.resource.name);
   const action = isForced ? "force-remove" : "remove";
   const command = commandOf(route, action, name, within, new Map());
-  const result = await request.change(() => control.run(command, request.caller));
+  const result = await control.run(command, request.caller, request.condition);
   return listAnswer(route, result);
 }
 

@@ -106,7 +106,7 @@ export function loopGroupsOf(world: ControlWorld): readonly string[] | undefined
 }
 
 /** Leaves out what is so already. */
-export function withoutSame(change: DesiredChange, view: StateView): DesiredChange {
+function withoutSame(change: DesiredChange, view: StateView): DesiredChange {
   const set = change.set.filter(
     (object) => !deepEqual(view.get(object.kind, keyOf(object)), object),
   );

@@ -33,11 +33,11 @@ export function auditControl(control: Control, { log, takeNotes }: AuditOptions)
       return control.revision;
     },
     onHealth: (listener) => control.onHealth(listener),
-    run: async (command, caller) => {
-      if (!isChange(command)) return control.run(command, caller);
+    run: async (command, caller, condition) => {
+      if (!isChange(command)) return control.run(command, caller, condition);
       const text = commandText(command, control.resources);
       return audited(log, text, caller, async () =>
-        withNotes(await control.run(command, caller), takeNotes()),
+        withNotes(await control.run(command, caller, condition), takeNotes()),
       );
     },
   };

@@ -2,7 +2,7 @@ import type { UnservedListener } from "../../backends/backend.ts";
 import type { Control } from "../../control/control.ts";
 import { createControl } from "../../control/create-control.ts";
 import type { EnginePort } from "../../control/engine-port.ts";
-import { CONTROL_OWNER } from "../../control/world.ts";
+import { CONTROL_OWNER, type ControlWorld } from "../../control/world.ts";
 import type { Reporter } from "../../core/status/status-board.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import { Turns } from "../../core/turns.ts";
@@ -177,6 +177,6 @@ export class ControlSide {
     await this.#controllers.closeAll();
   }
 
-  #keepFile: (name: string, text: string) => Promise<string> = () =>
+  #keepFile: ControlWorld["keepFile"] = () =>
     Promise.reject(new TypeError("the control side is not attached yet"));
 }

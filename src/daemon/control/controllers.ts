@@ -1,5 +1,10 @@
 import type { Control } from "../../control/control.ts";
-import type { ControllerState, ControllersPort, RuntimeEntry } from "../../control/world.ts";
+import type {
+  ControllerState,
+  ControllersPort,
+  ControlWorld,
+  RuntimeEntry,
+} from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import {
@@ -19,7 +24,7 @@ export interface ControllersOptions {
   readonly log: Log;
   readonly maySystem: boolean;
   readonly httpHosts: readonly string[];
-  readonly keepFile: (name: string, text: string) => Promise<string>;
+  readonly keepFile: ControlWorld["keepFile"];
   readonly status: () => Promise<unknown>;
 }
 

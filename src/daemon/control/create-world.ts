@@ -3,7 +3,8 @@ import type { EnginePort } from "../../control/engine-port.ts";
 import type { ControllersPort, ControlWorld } from "../../control/world.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import type { Journal } from "../journal/journal.ts";
-import { keepPrivateFile, readTextFile, replaceTextFile } from "../private-files.ts";
+import { KeptFiles } from "../kept-files.ts";
+import { readTextFile, replaceTextFile } from "../private-files.ts";
 import type { Committer } from "./committer.ts";
 import { LookUp } from "./look-up.ts";
 
@@ -27,6 +28,11 @@ const FILES_FOLDER = "files";
 export function createWorld(parts: WorldParts): ControlWorld {
   const { store, engine, controllers, committer, journal, version, maxFileBytes } = parts;
   const lookUp = new LookUp();
+  const files = new KeptFiles(join(parts.stateFolder, FILES_FOLDER), (path) =>
+    [...store.state().certificates.values()].some(
+      ({ certFiles, keyFile }) => keyFile === path || certFiles.includes(path),
+    ),
+  );
   return {
     store,
     engine,
@@ -41,6 +47,6 @@ export function createWorld(parts: WorldParts): ControlWorld {
     writeFile: replaceTextFile,
     lookup: (name) => lookUp.addressesOf(name),
     shutdown: () => void setTimeout(parts.shutdown, SHUTDOWN_AFTER_MS),
-    keepFile: (name, text) => keepPrivateFile(join(parts.stateFolder, FILES_FOLDER), name, text),
+    keepFile: (name, text) => files.keep(name, text),
   };
 }

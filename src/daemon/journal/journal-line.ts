@@ -41,7 +41,7 @@ const SUM_END = '"}';
 const SUM_DIGITS = 16;
 const SET_MARK = ',"set":[';
 const SET_END = "]";
-const OBJECTS_A_PIECE = 50;
+const OBJECTS_A_PIECE = 300;
 
 /** A line of JSON that ends with the sum of what stands before it. */
 export function encodeLine(value: object): string {

@@ -29,7 +29,7 @@ test("every reference leads somewhere", () => {
 test("it has just the paths and methods that are answered", () => {
   const control = Object.assign(new TinyControl(), { resources: RESOURCES });
   const watch = new HealthWatch(control, HTTP_LIMITS);
-  const keepFile = async (name: string): Promise<string> => name;
+  const keepFile = async (path: string) => ({ path, release: async () => undefined });
   const whole = planEndpoints({ control, watch, keepFile, status: () => ({}) });
   expect(documented(DOCUMENT)).toEqual(whole.map(({ method, path }) => `${method} ${path}`).sort());
   const least = planEndpoints({ control, watch });
