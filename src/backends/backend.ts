@@ -71,6 +71,8 @@ export interface LoopGroupStatus {
   readonly loops: readonly {
     readonly name: string;
     readonly channels: Readonly<Record<string, number>>;
+    /** CPU time so far; missing where the system does not say. */
+    readonly cpuSeconds?: number;
   }[];
 }
 

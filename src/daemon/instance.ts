@@ -5,7 +5,7 @@ import { API } from "./backend-words.ts";
 import { Closers } from "./closers.ts";
 import type { InstanceConfig } from "./config.ts";
 import { ControlSide } from "./control/control-side.ts";
-import type { Controllers } from "./control/controllers.ts";
+import { type Controllers, controllerAddresses } from "./control/controllers.ts";
 import { startControl } from "./control/start-control.ts";
 import { Deferred } from "./deferred.ts";
 import { createFeed, type Feed } from "./feed.ts";
@@ -85,7 +85,13 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   const ended = new AbortController();
   closers.add("what is waited for", async () => ended.abort());
   const openServers = (): Promise<void> =>
-    startServers(config.values, { deps, board, metrics, closers, succession });
+    startServers(config.values, isSuccessor ? [] : controllerAddresses(config.control), {
+      deps,
+      board,
+      metrics,
+      closers,
+      succession,
+    });
   if (!isSuccessor) await openServers();
   const end = new Deferred<void>();
   const side = await openControl(config, { deps, closers, live, succession, end });

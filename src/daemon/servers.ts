@@ -15,13 +15,22 @@ interface Wanted {
   readonly routes: Map<string, ReturnType<Routes["get"]> & object>;
 }
 
+/** An address that something else will listen on, later in the start. */
+export interface LaterAddress {
+  readonly address: ListenAddress;
+  /** In words: `the HTTP API`. */
+  readonly what: string;
+  readonly option: string;
+}
+
 /**
  * Starts the servers for metrics and health that are asked for, all or none; one where both share an
  * address.
- * @throws CoreError ERR_LISTEN with all addresses that can not be had
+ * @throws CoreError ERR_LISTEN with all addresses that can not be had, those that are needed later too
  */
 export async function startServers(
   values: RunValues,
+  later: readonly LaterAddress[],
   context: {
     readonly deps: InstanceDeps;
     readonly board: StatusBoard;
@@ -41,7 +50,7 @@ export async function startServers(
   };
   want(values.metricsListen, metricsRoutes(metrics));
   want(values.healthListen, healthRoutes(board, deps.nowMs));
-  for (const { server, routes } of await listenAll([...byAddress.values()])) {
+  for (const { server, routes } of await listenAll([...byAddress.values()], later)) {
     closers.add("status server", () => server.close());
     succession.onGiveWay(() => server.close());
     const where = formatListenAddress(server.address);
@@ -54,7 +63,10 @@ interface Served {
   readonly routes: Routes;
 }
 
-async function listenAll(all: readonly Wanted[]): Promise<readonly Served[]> {
+async function listenAll(
+  all: readonly Wanted[],
+  later: readonly LaterAddress[],
+): Promise<readonly Served[]> {
   const served: Served[] = [];
   const errors: unknown[] = [];
   for (const { address, routes } of all) {
@@ -63,6 +75,10 @@ async function listenAll(all: readonly Wanted[]): Promise<readonly Served[]> {
     } catch (error) {
       errors.push(error);
     }
+  }
+  for (const one of later) {
+    const error = await whyNot(one);
+    if (error !== undefined) errors.push(error);
   }
   if (errors.length === 0) return served;
   await Promise.all(served.map(({ server }) => server.close()));
@@ -74,6 +90,22 @@ function allOf(errors: readonly unknown[]): CoreError {
   return new CoreError("ERR_LISTEN", lines.join("\n"), { cause: new AggregateError(errors) });
 }
 
+/** Listens for a moment: whoever needs it later is not told only then. Socket files may be stale ones. */
+async function whyNot({ address, what, option }: LaterAddress): Promise<unknown> {
+  if (address.kind === "unix" || address.port === 0) return undefined;
+  try {
+    const server = await startHttpServer(address, new Map());
+    await server.close();
+    return undefined;
+  } catch (error) {
+    return explainTaken(error, address, { what, remedy: remedyOf(option) });
+  }
+}
+
+function remedyOf(option: string): string {
+  return `choose another with ${option}, or ${option} off`;
+}
+
 async function listen(address: ListenAddress, routes: Routes): Promise<HttpServer> {
   try {
     return await startHttpServer(address, routes);
@@ -81,7 +113,6 @@ async function listen(address: ListenAddress, routes: Routes): Promise<HttpServe
     const isMetrics = routes.has("/metrics");
     const what = isMetrics ? "metrics" : "health";
     const option = isMetrics ? "--metrics-listen" : "--health-listen";
-    const remedy = `choose another with ${option}, or ${option} off`;
-    throw await explainTaken(error, address, { what, remedy });
+    throw await explainTaken(error, address, { what, remedy: remedyOf(option) });
   }
 }

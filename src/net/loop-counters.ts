@@ -10,6 +10,8 @@ export interface LoopStats {
   readonly fds: number;
   /** When the last round began, by the loop's clock: one that stands still is stuck, or idle. */
   readonly lastRoundMs: number;
+  /** The system's number of its thread; 0 where it has none of its own, or that is not known. */
+  readonly threadId: number;
 }
 
 const ROUNDS = 0;
@@ -19,6 +21,7 @@ const TASKS = 3;
 const ERRORS = 4;
 const FDS = 5;
 const LAST_ROUND_MS = 6;
+const THREAD_ID = 7;
 const COUNT = 8;
 
 /**
@@ -34,6 +37,10 @@ export class LoopCounters {
 
   static allocate(): SharedArrayBuffer {
     return new SharedArrayBuffer(COUNT * Float64Array.BYTES_PER_ELEMENT);
+  }
+
+  setThread(id: number): void {
+    this.#values[THREAD_ID] = id;
   }
 
   countRound(events: number, fds: number, nowMs: number): void {
@@ -65,6 +72,7 @@ export class LoopCounters {
       errors: at(ERRORS),
       fds: at(FDS),
       lastRoundMs: at(LAST_ROUND_MS),
+      threadId: at(THREAD_ID),
     };
   }
 

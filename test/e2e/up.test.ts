@@ -38,6 +38,28 @@ test("what commands made serves, and serves again after a restart", async () => 
   expect(await second.cli.ended()).toMatchObject({ code: 0 });
 });
 
+test("all ports that are taken are told at once, and nothing is started", async () => {
+  const names = ["metrics", "health", "resp", "http"] as const;
+  const holders = await Promise.all(
+    names.map(async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      onTestFinished(() => void server.close());
+      const address = server.address();
+      return typeof address === "object" && address !== null ? address.port : 0;
+    }),
+  );
+  const flags = names.flatMap((name, index) => [`--${name}-listen`, String(holders[index])]);
+  const { code, stderr } = await runCli(["up", "--state", makeStateFolder(), ...flags]);
+  expect(code).toBe(1);
+  const words = ["metrics", "health", "commands by RESP", "the HTTP API"];
+  for (const [index, port] of holders.entries()) {
+    expect(stderr).toContain(
+      `127.0.0.1:${port} for ${words[index]} is taken by node (pid ${process.pid}); choose another with --${names[index]}-listen, or --${names[index]}-listen off`,
+    );
+  }
+});
+
 test("an address that is taken: the command is refused and leaves nothing", async () => {
   const state = makeStateFolder();
   const holder = createServer().listen(0, "127.0.0.1");

@@ -17,6 +17,7 @@ const STATS: EngineStats = {
       errors: 6,
       fds: 0,
       lastRoundMs: 0,
+      threadId: 0,
     },
   ],
   listeners: [{ key: "default/front", address: ipAddress("::1", 80), ...COUNTS }],

@@ -33,7 +33,11 @@ function sample(atMs: number, factor: number) {
           backend: "userspace",
           name: "work",
           loops: [
-            { name: "worker-1", channels: { connection: 6, "server-sock": 0 } },
+            {
+              name: "worker-1",
+              channels: { connection: 6, "server-sock": 0 },
+              cpuSeconds: 0.5 * factor,
+            },
             { name: "worker-2", channels: { connection: 2 } },
           ],
         },
@@ -67,9 +71,18 @@ SERVER  ADDRESS         HEALTH  SHARE  LATENCY  OPEN  NEW/S  IN/S  OUT/S  FAILED
 web/a   127.0.0.1:9001  up       75 %   0.4 ms     0     15   0 B    0 B       0
 web/b   127.0.0.1:9001  down     25 %        -     0    5.0   0 B    0 B       0  refused
 
-LOOP           CHANNELS  SHARE
-work/worker-1         6  ###############
-work/worker-2         2  #####`);
+LOOP           CHANNELS   CPU
+work/worker-1         6  50 %  ##########
+work/worker-2         2     -`);
+});
+
+test("where the CPU of loops is not known their channels are compared", () => {
+  const lines = render({ before: undefined });
+  expect(lines.slice(-3).map((line) => line.replaceAll(/ +/g, " "))).toEqual([
+    "LOOP CHANNELS SHARE",
+    "work/worker-1 6 ###############",
+    "work/worker-2 2 #####",
+  ]);
 });
 
 test("the first frame knows no rates, but the shares of all that was", () => {

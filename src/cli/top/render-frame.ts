@@ -49,7 +49,7 @@ export function renderFrame(view: FrameView): readonly string[] {
   const sections: readonly Section[] = [
     listenerSection(sorted(listenerRows(now, before), sort)),
     serverSection(sorted(serverRows(now, before), sort)),
-    loopSection(loopRows(now)),
+    loopSection(loopRows(now, before)),
   ].filter(({ cells }) => cells.length > 0);
   const room = view.rows === undefined ? undefined : view.rows - head.length - foot.length;
   const heights = shareRows(sections, room);
@@ -140,13 +140,22 @@ function serverSection(rows: readonly ServerRow[]): Section {
 
 const BAR_CELLS = 20;
 
+/** How busy loops are; where the system does not say, how the channels are shared out. */
 function loopSection(rows: readonly LoopRow[]): Section {
+  const bar = (share: number): string => "#".repeat(Math.round(Math.min(1, share) * BAR_CELLS));
+  if (rows.every(({ cpu }) => cpu === undefined)) {
+    return {
+      columns: [text("LOOP", 0), number("CHANNELS", 0), text("SHARE", 1)],
+      cells: rows.map(({ name, channels, share }) => [name, formatCount(channels), bar(share)]),
+    };
+  }
   return {
-    columns: [text("LOOP", 0), number("CHANNELS", 0), text("SHARE", 1)],
-    cells: rows.map(({ name, channels, share }) => [
+    columns: [text("LOOP", 0), number("CHANNELS", 0), number("CPU", 0), text("", 1)],
+    cells: rows.map(({ name, channels, cpu }) => [
       name,
       formatCount(channels),
-      "#".repeat(Math.round(share * BAR_CELLS)),
+      cpu === undefined ? UNKNOWN : `${Math.round(cpu * PERCENT)} %`,
+      bar(cpu ?? 0),
     ]),
   };
 }

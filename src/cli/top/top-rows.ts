@@ -30,12 +30,16 @@ export interface ServerRow extends TrafficRow {
   readonly meanLatencyMs: number | null;
 }
 
+const MS_PER_SECOND = 1000;
+
 export interface LoopRow {
   readonly name: string;
   /** How many channels are open in it. */
   readonly channels: number;
   /** Of all that are open. */
   readonly share: number;
+  /** Of one core, since the sample before; undefined where that is not known. */
+  readonly cpu: number | undefined;
 }
 
 export function listenerRows(now: Sample, before: Sample | undefined): readonly ListenerRow[] {
@@ -75,16 +79,45 @@ function serversOf({ groups }: InstanceStatus): readonly ServerStatus[] {
   return groups.flatMap(({ servers }) => servers);
 }
 
-export function loopRows({ status }: Sample): readonly LoopRow[] {
-  const loops = status.loopGroups.flatMap((group) =>
-    group.loops.map(({ name, channels }) => ({
-      name: `${group.name}/${name}`,
-      channels: Object.values(channels).reduce((sum, count) => sum + count, 0),
-    })),
+export function loopRows(now: Sample, before: Sample | undefined): readonly LoopRow[] {
+  const earlier = before?.status.pid === now.status.pid ? before : undefined;
+  const cpuBefore = new Map(
+    earlier && loopsOf(earlier).map(({ name, cpuSeconds }) => [name, cpuSeconds]),
   );
+  const seconds = earlier === undefined ? 0 : (now.atMs - earlier.atMs) / MS_PER_SECOND;
+  const loops = loopsOf(now);
   const all = loops.reduce((sum, { channels }) => sum + channels, 0);
   const byName = loops.toSorted((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
-  return byName.map((loop) => ({ ...loop, share: all === 0 ? 0 : loop.channels / all }));
+  return byName.map(({ name, channels, cpuSeconds }) => ({
+    name,
+    channels,
+    share: all === 0 ? 0 : channels / all,
+    cpu: shareOfCpu(cpuSeconds, cpuBefore.get(name), seconds),
+  }));
+}
+
+function loopsOf({ status }: Sample): readonly {
+  readonly name: string;
+  readonly channels: number;
+  readonly cpuSeconds: number | undefined;
+}[] {
+  return status.loopGroups.flatMap((group) =>
+    group.loops.map(({ name, channels, cpuSeconds }) => ({
+      name: `${group.name}/${name}`,
+      channels: Object.values(channels).reduce((sum, count) => sum + count, 0),
+      cpuSeconds,
+    })),
+  );
+}
+
+/** A loop that began anew under the same name has had less than before. */
+function shareOfCpu(
+  now: number | undefined,
+  before: number | undefined,
+  seconds: number,
+): number | undefined {
+  if (now === undefined || before === undefined || seconds <= 0 || now < before) return undefined;
+  return (now - before) / seconds;
 }
 
 /** The busiest first; what is equal by name. */

@@ -12,8 +12,9 @@ import {
   type ListenAddress,
   parseListenAddress,
 } from "../../core/options/listen-address.ts";
-import type { ControllerConfig } from "../control-config.ts";
+import type { ControlConfig, ControllerConfig } from "../control-config.ts";
 import { readSecretFile } from "../control-config.ts";
+import type { LaterAddress } from "../servers.ts";
 import { explainTaken } from "../who-listens.ts";
 
 type ControllerEntry = Extract<RuntimeEntry, { readonly kind: "controller" }>;
@@ -40,6 +41,17 @@ const OF_TYPE = {
   "resp-controller": { what: "commands by RESP", option: "--resp-listen" },
   "http-controller": { what: "the HTTP API", option: "--http-listen" },
 } as const;
+
+/** Where the controllers that the options ask for will listen. */
+export function controllerAddresses(control: ControlConfig | undefined): readonly LaterAddress[] {
+  const asked = [
+    { config: control?.resp, ...OF_TYPE["resp-controller"] },
+    { config: control?.http, ...OF_TYPE["http-controller"] },
+  ];
+  return asked.flatMap(({ config, what, option }) =>
+    config === undefined ? [] : [{ address: config.address, what, option }],
+  );
+}
 
 /** The controllers of an instance: those of its options, and those that commands add. */
 export class Controllers implements ControllersPort {

@@ -73,6 +73,8 @@ export interface InstanceStatus {
       readonly name: string;
       /** How many are open of each kind. */
       readonly channels: Readonly<Record<string, number>>;
+      /** CPU time so far; missing where the system does not say. */
+      readonly cpuSeconds?: number | undefined;
     }[];
   }[];
   readonly uptimeSeconds: number;
@@ -134,7 +136,13 @@ export const statusSchema: z.ZodType<InstanceStatus> = z.object({
     z.object({
       backend: z.string(),
       name: z.string(),
-      loops: z.array(z.object({ name: z.string(), channels: z.record(z.string(), z.number()) })),
+      loops: z.array(
+        z.object({
+          name: z.string(),
+          channels: z.record(z.string(), z.number()),
+          cpuSeconds: z.number().optional(),
+        }),
+      ),
     }),
   ),
   uptimeSeconds: z.number().default(0),

@@ -1,6 +1,7 @@
 import { type MessagePort, receiveMessageOnPort, type Transferable } from "node:worker_threads";
 import type { Log } from "../../core/log.ts";
 import { signalEventFd } from "../../platform/linux/event-fd.ts";
+import { ownThreadId } from "../../platform/linux/thread-cpu.ts";
 import type { StreamFd } from "../fd.ts";
 import { LoopCounters } from "../loop-counters.ts";
 import { NetEventLoop } from "../net-event-loop.ts";
@@ -42,10 +43,12 @@ export class LoopRuntime implements ReadyHandler {
       nowMs: () => provider.clock.nowMs(),
       send: (level, fields, message) => this.#report({ kind: "log", level, fields, message }),
     });
+    const counters = new LoopCounters(data.counterMemory);
+    counters.setThread(ownThreadId() ?? 0);
     this.#net = new NetEventLoop({
       provider,
       maxFds: data.maxFds,
-      counters: new LoopCounters(data.counterMemory),
+      counters,
       onError: (error) => this.#log.error({ err: error }, "a callback of the loop failed"),
     });
     this.#net.loop.add(new WakeFd(provider, data.wakeDescriptor), this);

@@ -1,11 +1,14 @@
 import { CoreError } from "../../core/errors.ts";
 import type { ChannelEntry } from "../../net/selector-event-loop.ts";
+import { threadCpuSeconds } from "../../platform/linux/thread-cpu.ts";
 import { DEFAULT_GROUP, type Fleet } from "./fleet.ts";
 
 /** A loop, and how many channels of each kind are open in it now. */
 export interface LoopEntry {
   readonly name: string;
   readonly channels: Readonly<Record<ChannelEntry["kind"], number>>;
+  /** CPU time so far; missing where it has no thread of its own, or the system does not say. */
+  readonly cpuSeconds?: number;
 }
 
 export interface LoopGroupEntry {
@@ -129,11 +132,18 @@ export class LoopControl implements EngineLoops {
   }
 
   async list(): Promise<readonly LoopGroupEntry[]> {
+    const threads = new Map(this.#fleet.stats().map(({ name, threadId }) => [name, threadId]));
     return Promise.all(
       this.#fleet.groups().map(async ({ name, loops }) => {
         const entries = loops.map((loop) =>
           loop.channels().then(
-            (channels) => [{ name: loop.name, channels: countKinds(channels) }],
+            (channels) => [
+              {
+                name: loop.name,
+                channels: countKinds(channels),
+                ...cpuOf(threads.get(loop.name) ?? 0),
+              },
+            ],
             // It has ended by now.
             () => [],
           ),
@@ -189,6 +199,11 @@ function refuseForm(what: string, name: string): void {
     "ERR_USAGE",
     `${what} "${name}": expected a letter, then letters, digits, ".", "_" or "-"`,
   );
+}
+
+function cpuOf(threadId: number): Pick<LoopEntry, "cpuSeconds"> {
+  const cpuSeconds = threadId === 0 ? undefined : threadCpuSeconds(threadId);
+  return cpuSeconds === undefined ? {} : { cpuSeconds };
 }
 
 function countKinds(channels: readonly ChannelEntry[]): LoopEntry["channels"] {
