@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
-import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
 import { createApiServer } from "../../src/brain/api-server.ts";
 import type { ListenAddress } from "../../src/core/options/listen-address.ts";
 import { watchNode } from "../../src/sources/api/watch-node.ts";
+import { makeCertificates } from "../support/certificates.ts";
 import { sampleEndpoint, sampleService } from "../support/samples.ts";
 import { clientOptions, createReport, portOf, startBrain, storeOf } from "./api-brain.ts";
 
@@ -21,38 +21,6 @@ async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "portolan-api-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
-}
-
-/** An authority, and a certificate of it for 127.0.0.1 and localhost, as files. */
-async function makeCertificates(folder: string, name: string) {
-  const common = { algorithm: "sha256", keyType: "ec" } as const;
-  const authority = await generate([{ name: "commonName", value: `${name} authority` }], {
-    ...common,
-    extensions: [{ name: "basicConstraints", cA: true, critical: true }],
-  });
-  const issued = await generate([{ name: "commonName", value: name }], {
-    ...common,
-    ca: { key: authority.private, cert: authority.cert },
-    extensions: [
-      {
-        name: "subjectAltName",
-        altNames: [
-          { type: 7, ip: "127.0.0.1" },
-          { type: 2, value: "localhost" },
-        ],
-      },
-    ],
-  });
-  const file = async (kind: string, pem: string) => {
-    const path = join(folder, `${name}-${kind}.pem`);
-    await writeFile(path, pem);
-    return path;
-  };
-  return {
-    caFile: await file("ca", authority.cert),
-    certFile: await file("cert", issued.cert),
-    keyFile: await file("key", issued.private),
-  };
 }
 
 test("TLS lets in only clients with a certificate of the right authority", async () => {

@@ -23,6 +23,7 @@ const CODES: Readonly<Record<ErrorCode, true>> = {
   ERR_INSTANCE: true,
   ERR_API_UNREACHABLE: true,
   ERR_API_PROTOCOL: true,
+  ERR_API_REFUSED: true,
   ERR_API_MESSAGE_TOO_LARGE: true,
   ERR_SYNC_FAILED: true,
   ERR_SINK_BROKEN: true,
