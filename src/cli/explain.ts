@@ -6,6 +6,7 @@ import { POLICY_OPTIONS, routePolicyOf } from "../core/route/policy-options.ts";
 import { createRouter, type Router } from "../core/route/route.ts";
 import { WORLD } from "../daemon/create-deps.ts";
 import { createSource } from "../daemon/create-source.ts";
+import { KUBE_OPTIONS } from "../daemon/kube-options.ts";
 import { API_CLIENT_OPTIONS, FILE_OPTIONS } from "../daemon/options.ts";
 import { parseSourceSpec } from "../daemon/source-spec.ts";
 import { takeSnapshot } from "../daemon/take-snapshot.ts";
@@ -26,8 +27,8 @@ const PACKET_OPTIONS = {
   from: {
     kind: "list",
     placeholder: "SOURCE",
-    suggestions: ["file:", "api:", "api:unix:"],
-    help: "where the state comes from: file:PATH, api:HOST:PORT, api:unix:PATH; may be repeated",
+    suggestions: ["file:", "kube", "api:", "api:unix:"],
+    help: "where the state comes from: file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:unix:PATH; may be repeated",
   },
   node: {
     kind: "string",
@@ -61,6 +62,7 @@ export const EXPLAIN: CommandSpec = {
     { title: "Backend", specs: BACKEND_OPTIONS },
     { title: "Output", specs: JSON_OPTION },
     { title: "State files", specs: FILE_OPTIONS },
+    { title: "Kubernetes (--from kube)", specs: KUBE_OPTIONS },
     { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },
   ],
   examples: [
@@ -134,10 +136,13 @@ async function openRouter(
 ): Promise<Router> {
   const values = {
     ...resolveFlags(FILE_OPTIONS, input),
+    ...resolveFlags(KUBE_OPTIONS, input),
     ...resolveFlags(API_CLIENT_OPTIONS, input),
   };
   const specs = from.map((text) => parseSourceSpec(text));
-  const sources = await Promise.all(specs.map((spec) => createSource(spec, values, WORLD)));
+  const sources = await Promise.all(
+    specs.map((spec) => createSource(spec, values, { ...WORLD, node: undefined })),
+  );
   const store = await takeSnapshot(sources);
   noteUnknownNode(store, node, input.context);
   return createRouter({ global: store.state(), node });

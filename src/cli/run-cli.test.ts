@@ -248,7 +248,6 @@ test("explain tells where a packet comes from, and takes the policy", async () =
 });
 
 test.each([
-  [["run", "--from", "kube", "--to", "print"], 4],
   [["run", "--from", "file:a", "--to", "ipvs"], 4],
   [["run", "--config", "no-such-config.yaml"], 3],
 ])("%j is %i", async (args, expected) => {

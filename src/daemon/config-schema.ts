@@ -20,7 +20,7 @@ export function configJsonSchema(
       sources: {
         description: "What --from says",
         type: "array",
-        items: { type: "string", pattern: "^(file:.+|api(:.+)?)$" },
+        items: { type: "string", pattern: "^(file:.+|kube(:.+)?|api(:.+)?)$" },
       },
       backends: {
         description: "What --to says",

@@ -29,7 +29,12 @@ export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDep
     version: readVersion(),
     nowMs: () => Date.now(),
     monotonicSeconds: () => performance.now() / MS_PER_SECOND,
-    createSource: (spec, config) => createSource(spec, config.values, WORLD),
+    createSource: (spec, config) =>
+      createSource(spec, config.values, {
+        ...WORLD,
+        // Who serves other nodes, or lets commands ask for any, knows all of them.
+        node: config.servesApi || config.control !== undefined ? undefined : config.node,
+      }),
     startApi: (store, config) => startApi(store, config, log),
     createPresence: ({ values: { state }, control }) =>
       createPresence(state, log, state !== undefined || control !== undefined),

@@ -1,17 +1,25 @@
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { Source } from "../sources/source.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
+import type { KUBE_OPTIONS } from "./kube-options.ts";
 import type { API_CLIENT_OPTIONS, FILE_OPTIONS } from "./options.ts";
 import type { SourceSpec } from "./source-spec.ts";
 import { clientTlsOf } from "./tls-options.ts";
 
-export type SourceValues = ValuesOf<typeof FILE_OPTIONS> & ValuesOf<typeof API_CLIENT_OPTIONS>;
+export type SourceValues = ValuesOf<typeof FILE_OPTIONS> &
+  ValuesOf<typeof KUBE_OPTIONS> &
+  ValuesOf<typeof API_CLIENT_OPTIONS>;
+
+export interface SourceWorld extends Pick<InstanceDeps, "random" | "sleep"> {
+  /** The only node that is of interest; undefined: all are. */
+  readonly node: string | undefined;
+}
 
 /** Makes the source that a spec means; only its own code is loaded. */
 export async function createSource(
   spec: SourceSpec,
   values: SourceValues,
-  world: Pick<InstanceDeps, "random" | "sleep">,
+  { node, ...world }: SourceWorld,
 ): Promise<Source> {
   const { owner } = spec;
   switch (spec.kind) {
@@ -22,6 +30,10 @@ export async function createSource(
     case "file": {
       const { createFileSource } = await import("../sources/file/file-source.ts");
       return createFileSource({ owner, path: spec.path, maxFileBytes: values.maxFileBytes });
+    }
+    case "kube": {
+      const { openKubeSource } = await import("./open-kube-source.ts");
+      return openKubeSource(spec, values, { node, ...world });
     }
     case "api": {
       const { createApiSource } = await import("../sources/api/api-source.ts");

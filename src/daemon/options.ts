@@ -1,6 +1,7 @@
 import type { ListenAddress } from "../core/options/listen-address.ts";
 import type { OptionSpec, OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import { AVAILABLE_BACKENDS } from "./backend-words.ts";
+import { KUBE_OPTIONS } from "./kube-options.ts";
 
 /** Options of every command. */
 export const LOG_OPTIONS = {
@@ -77,8 +78,8 @@ export const WORDS: { readonly from: ListSpec; readonly to: ListSpec } = {
   from: {
     kind: "list",
     placeholder: "SOURCE",
-    suggestions: ["file:", "api:", "api:unix:"],
-    help: "a source: file:PATH, api:HOST:PORT, api:unix:PATH; may be repeated",
+    suggestions: ["file:", "kube", "api:", "api:unix:"],
+    help: "a source: file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:unix:PATH; may be repeated",
   },
   to: {
     kind: "list",
@@ -177,11 +178,13 @@ export const CONFIG_OPTION = {
 /** All options of a config file, apart from those of backends. */
 export const RUN_OPTIONS: typeof INSTANCE_OPTIONS &
   typeof FILE_OPTIONS &
+  typeof KUBE_OPTIONS &
   typeof API_SERVER_OPTIONS &
   typeof API_CLIENT_OPTIONS &
   typeof LOG_OPTIONS = {
   ...INSTANCE_OPTIONS,
   ...FILE_OPTIONS,
+  ...KUBE_OPTIONS,
   ...API_SERVER_OPTIONS,
   ...API_CLIENT_OPTIONS,
   ...LOG_OPTIONS,
@@ -200,6 +203,7 @@ export const OPTION_GROUPS: readonly { readonly title: string; readonly specs: O
   { title: "This instance", specs: INSTANCE_OPTIONS },
   { title: "Commands (portolan up)", specs: CONTROL_OPTIONS },
   { title: "State files", specs: FILE_OPTIONS },
+  { title: "Kubernetes (--from kube)", specs: KUBE_OPTIONS },
   { title: "API server (--to api)", specs: API_SERVER_OPTIONS },
   { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },
   { title: "Logs", specs: LOG_OPTIONS },

@@ -29,7 +29,8 @@ test.each([
 });
 
 test.each([
-  ["kube", "ERR_NOT_POSSIBLE_HERE", 'source "kube" is not available in this version'],
+  ["kube:", "ERR_CONFIG_INVALID", '"kube:" is not a source; expected file:PATH, kube'],
+  ["kub", "ERR_CONFIG_INVALID", 'did you mean "kube'],
   ["etcd:127.0.0.1:2379", "ERR_NOT_POSSIBLE_HERE", 'source "etcd" is not available'],
   ["flie:x.yaml", "ERR_CONFIG_INVALID", 'did you mean "file:"?'],
   ["file:", "ERR_CONFIG_INVALID", '"file:" is not a source; expected file:PATH'],

@@ -9,11 +9,11 @@ import {
 } from "../../core/model/endpoint.ts";
 import { hashText } from "../../core/model/hash.ts";
 import { isRaw, type Raw, type RawReader } from "../../core/model/raw-reader.ts";
+import { FOR_ANOTHER_PROXY, isForProxy } from "./proxy-name.ts";
 import { readMetadata } from "./read-metadata.ts";
 
 const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 const HEADLESS_LABEL = "service.kubernetes.io/headless";
-const PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name";
 
 const MAX_NAME_LENGTH = 253;
 
@@ -34,14 +34,17 @@ export interface SliceContent {
   readonly skipped: string;
 }
 
-/** Reads a discovery.k8s.io/v1 EndpointSlice by kube-proxy's rules. */
-export function readEndpointSlice(reader: RawReader, raw: Raw): SliceContent {
+/**
+ * Reads a discovery.k8s.io/v1 EndpointSlice by kube-proxy's rules.
+ * @param proxyName which proxy is asking; empty: the one of services that name none
+ */
+export function readEndpointSlice(reader: RawReader, raw: Raw, proxyName = ""): SliceContent {
   const { namespace, name, labels } = readMetadata(reader, raw);
   const skip = (skipped: string): SliceContent => ({ namespace, name, endpoints: EMPTY, skipped });
   const service = labels[SERVICE_NAME_LABEL] ?? "";
   if (service === "") return skip(`without the label ${SERVICE_NAME_LABEL}`);
   if (labels[HEADLESS_LABEL] !== undefined) return skip("of a headless service");
-  if (labels[PROXY_NAME_LABEL] !== undefined) return skip("for another proxy");
+  if (!isForProxy(labels, proxyName)) return skip(FOR_ANOTHER_PROXY);
   const type = reader.oneOf(raw, "addressType", ["IPv4", "IPv6", "FQDN"], "IPv4");
   if (type === "FQDN") return skip("of host names");
   const ports = readPorts(reader, raw);

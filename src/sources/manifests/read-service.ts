@@ -2,10 +2,9 @@ import { parseCidr } from "../../core/model/address.ts";
 import { EMPTY, NO_STRINGS, PROTOCOLS, type StringMap } from "../../core/model/common.ts";
 import { isRaw, type Raw, type RawReader } from "../../core/model/raw-reader.ts";
 import type { Service, ServicePort, ServiceType, TrafficPolicy } from "../../core/model/service.ts";
+import { FOR_ANOTHER_PROXY, isForProxy } from "./proxy-name.ts";
 import { type Metadata, readMetadata } from "./read-metadata.ts";
 
-/** Services with this label are served by another proxy. */
-const PROXY_NAME_LABEL = "service.kubernetes.io/service-proxy-name";
 /** What `kubectl apply` leaves behind: the object once more, as text. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -15,13 +14,18 @@ const MAX_AFFINITY_SECONDS = 86_400;
 const TYPES = ["ClusterIP", "NodePort", "LoadBalancer", "ExternalName"] as const;
 const POLICIES: readonly TrafficPolicy[] = ["Cluster", "Local"];
 
-/** Reads a v1 Service, or says in words why a proxy has nothing to do for it. */
-export function readService(reader: RawReader, raw: Raw): Service | string {
+/**
+ * Reads a v1 Service, or says in words why a proxy has nothing to do for it.
+ * @param proxyName which proxy is asking; empty: the one of services that name none
+ */
+export function readService(reader: RawReader, raw: Raw, proxyName = ""): Service | string {
   const metadata = readMetadata(reader, raw);
   const spec = reader.object(raw, "spec");
   reader.enter("spec");
   const type = reader.oneOf(spec, "type", TYPES, "ClusterIP");
-  const idle = reasonToSkip(metadata, type, spec);
+  const idle = isForProxy(metadata.labels, proxyName)
+    ? reasonToSkip(type, spec)
+    : FOR_ANOTHER_PROXY;
   const service =
     idle === undefined && type !== "ExternalName"
       ? readSpec(reader, metadata, type, spec)
@@ -32,8 +36,7 @@ export function readService(reader: RawReader, raw: Raw): Service | string {
   return loadBalancerIPs.length === 0 ? service : { ...service, loadBalancerIPs };
 }
 
-function reasonToSkip(metadata: Metadata, type: string, spec: Raw): string | undefined {
-  if (metadata.labels[PROXY_NAME_LABEL] !== undefined) return "for another proxy";
+function reasonToSkip(type: string, spec: Raw): string | undefined {
   if (type === "ExternalName") return "of type ExternalName";
   const [first = spec["clusterIP"]] = Array.isArray(spec["clusterIPs"]) ? spec["clusterIPs"] : [];
   if (first === "None") return "headless";
