@@ -1,8 +1,8 @@
 /**
- * `sync BACKEND FILE NODE CHANGES [FLAGS]`, in a network namespace of its own: prints what it takes to
- * bring a node's whole state to the kernel, and then one endpoint's change at a time; where CHANGES is
- * 0, a restart with the same state. What it programmed stays. FLAGS: options of the backend as a JSON
- * object.
+ * `sync BACKEND FILE NODE CHANGES [FLAGS [FOLDER]]`, in a network namespace of its own: prints what it
+ * takes to bring a node's whole state to the kernel, and then one endpoint's change at a time; where
+ * CHANGES is 0, a restart with the same state. What it programmed stays. FLAGS: options of the backend
+ * as a JSON object. FOLDER: keeps there what programs were told at first.
  */
 import { PassThrough } from "node:stream";
 import * as z from "zod";
@@ -18,6 +18,7 @@ import { type Exec, systemExec } from "../../../src/platform/linux/exec.ts";
 import { createStoreFrom, OWNER } from "../../support/cluster-store.ts";
 import { median, residentMegabytes } from "../../support/measure.ts";
 import { createRandom } from "../../support/random.ts";
+import { writeToolCall } from "../tool-calls.ts";
 
 const SEED = 4711;
 const MICROSECONDS_A_MILLISECOND = 1000;
@@ -32,16 +33,27 @@ const LOG: Log = {
 /** Time that went by in programs of the system, which a backend waits for. */
 class ToolTime {
   ms = 0;
+  /** What they were told. */
+  readonly calls: Parameters<Exec["run"]>[] = [];
 
   /** Counts from now on what `exec` runs. */
   watch(exec: Exec): void {
     const run = exec.run.bind(exec);
     exec.run = async (...call) => {
+      this.calls.push(call);
       const start = performance.now();
       const result = await run(...call);
       this.ms += performance.now() - start;
       return result;
     };
+  }
+
+  /** Keeps what was told until now in a folder. */
+  keep(folder: string): void {
+    this.calls.forEach(([program, args, options], number) => {
+      const stdin = options?.stdin ?? "";
+      if (stdin !== "") writeToolCall(folder, number, { program, args, stdin });
+    });
   }
 }
 
@@ -50,7 +62,8 @@ interface Timed {
   readonly toolMs: number;
 }
 
-const [name = "", file = "", node = "", changes = "0", flags = "{}"] = process.argv.slice(2);
+const [name = "", file = "", node = "", changes = "0", flags = "{}", kept = ""] =
+  process.argv.slice(2);
 const definition = await loadBackend(name);
 if (definition === undefined) throw new Error(`there is no backend ${name}`);
 const tools = new ToolTime();
@@ -68,6 +81,8 @@ const backend = await open();
 await backend.sink.setup();
 const first = await timed(() => send(backend.sink, ops));
 const { user, system } = process.cpuUsage(cpuBefore);
+if (kept !== "") tools.keep(kept);
+tools.calls.length = 0;
 const singles: Timed[] = [];
 const pick = endpointPicker(ops);
 for (let round = 0; round < Number(changes); round += 1) {
@@ -81,7 +96,6 @@ const restart = Number(changes) > 0 ? { ms: 0, toolMs: 0 } : await timed(startAg
 console.log(
   JSON.stringify({
     firstMs: first.ms,
-    firstToolMs: first.toolMs,
     firstCpuMs: (user + system) / MICROSECONDS_A_MILLISECOND,
     changeMs: singles.length === 0 ? 0 : median(singles.map(({ ms }) => ms)),
     changeOwnMs: singles.length === 0 ? 0 : median(singles.map(({ ms, toolMs }) => ms - toolMs)),

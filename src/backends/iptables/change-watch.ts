@@ -1,4 +1,5 @@
 import type { Log } from "../../core/log.ts";
+import { Turns } from "../../core/turns.ts";
 
 /** Reads a number that each transaction of anyone raises by one. */
 export type ReadGeneration = () => Promise<number>;
@@ -10,6 +11,7 @@ export type ReadGeneration = () => Promise<number>;
 export class ChangeWatch {
   readonly #read: ReadGeneration | undefined;
   readonly #log: Log;
+  readonly #turns = new Turns();
   /** The generation that is there if nobody else changed anything. */
   #expected: number | undefined;
 
@@ -27,8 +29,15 @@ export class ChangeWatch {
     this.#expected = await this.#count();
   }
 
-  /** Makes transactions of ours; what others make meanwhile is noticed. */
-  async ours(transactions: number, make: () => Promise<void>): Promise<void> {
+  /**
+   * Makes transactions of ours; what others make meanwhile is noticed. One at a time: the tools would
+   * wait for each other, and only for so long, or begin anew.
+   */
+  ours(transactions: number, make: () => Promise<void>): Promise<void> {
+    return this.#turns.take(() => this.#make(transactions, make));
+  }
+
+  async #make(transactions: number, make: () => Promise<void>): Promise<void> {
     const before = this.#expected;
     this.#expected = undefined;
     await make();

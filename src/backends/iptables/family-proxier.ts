@@ -48,6 +48,9 @@ interface Wanted {
   readonly groups: ReadonlyMap<string, GroupRules>;
 }
 
+/** Asked for when the kernel's rules were read. */
+type PlanWanted = () => Wanted;
+
 /** So many lines tell what a repair was about. */
 const SAMPLE_LINES = 4;
 const NO_REPAIR: RepairReport = { wasOwed: false, lines: 0, sample: [] };
@@ -114,7 +117,7 @@ export class FamilyProxier {
     const wasOwed = this.isOwing;
     const wanted = this.#owed ?? this.#told();
     if (wanted === undefined) return NO_REPAIR;
-    const script = await this.#write(wanted);
+    const script = await this.#write(() => wanted);
     return { wasOwed, lines: script.size, sample: script.sample(SAMPLE_LINES) };
   }
 
@@ -130,33 +133,48 @@ export class FamilyProxier {
   }
 
   async #syncAll(setting: ProxierSetting): Promise<SyncReport> {
-    const { context } = setting;
-    const groups = new Map<string, GroupRules>([[BASE, this.#source.base(context)]]);
-    for (const key of this.#source.groups()) groups.set(key, this.#source.rulesOf(key, context));
     this.#pending.clear();
     this.#rightText = undefined;
-    const script = await this.#write({ setting, groups });
+    const script = await this.#write(() => this.#planAll(setting));
     return { kind: "full", lines: script.size };
   }
 
+  #planAll(setting: ProxierSetting): Wanted {
+    const { context } = setting;
+    const groups = new Map<string, GroupRules>([[BASE, this.#source.base(context)]]);
+    for (const key of this.#source.groups()) groups.set(key, this.#source.rulesOf(key, context));
+    return { setting, groups };
+  }
+
   /** Executes what differs between the kernel's rules and these; owed until that is done. */
-  async #write(wanted: Wanted): Promise<RestoreScript> {
+  async #write(plan: PlanWanted): Promise<RestoreScript> {
+    const saved = await this.#save(plan);
+    const wanted = plan();
     this.#owed = wanted;
-    const script = await this.#compare(wanted);
+    const script = this.#compare(saved, wanted);
     await this.#execute(script);
     this.#setting = wanted.setting;
     this.#owed = undefined;
     return script;
   }
 
-  async #compare({ setting, groups }: Wanted): Promise<RestoreScript> {
-    const text = withoutCounters(await this.#tool.save());
-    if (text === this.#rightText) return new RestoreScript();
-    const actual = parseSave(text);
+  /** What the kernel has. Where it can not be read, the rules are owed all the same. */
+  async #save(plan: PlanWanted): Promise<string> {
+    try {
+      return withoutCounters(await this.#tool.save());
+    } catch (error) {
+      this.#owed = plan();
+      throw error;
+    }
+  }
+
+  #compare(saved: string, { setting, groups }: Wanted): RestoreScript {
+    if (saved === this.#rightText) return new RestoreScript();
+    const actual = parseSave(saved);
     const script = this.#ruleset.compare(actual, groups);
     compareJumps(actual, JUMPS, isOwnedChain, script);
     compareGuard(actual, setting.guardsLoopback, script);
-    if (script.isEmpty) this.#rightText = text;
+    if (script.isEmpty) this.#rightText = saved;
     return script;
   }
 

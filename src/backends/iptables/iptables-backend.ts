@@ -164,16 +164,16 @@ export class IptablesBackend implements Backend {
     const changed = this.#rules.takeChanged();
     this.#flows.note(changed);
     this.#fixed ??= fixedSettingOf(this.#options, this.#rules, this.#isLiberal);
-    const failures: unknown[] = [];
-    for (const [family, proxier] of this.#proxiers) {
-      const setting = proxierSettingOf(family, this.#fixed, this.#rules);
-      try {
+    const fixed = this.#fixed;
+    // The rules of one family are worked out while the tool is busy with those of the other.
+    const results = await Promise.allSettled(
+      [...this.#proxiers].map(async ([family, proxier]) => {
+        const setting = proxierSettingOf(family, fixed, this.#rules);
         this.#metrics.synced(family, await proxier.sync(changed, setting));
         if (setting.guardsLoopback) await this.#openLoopback();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
+      }),
+    );
+    const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();

@@ -17,32 +17,37 @@ export const NO_RULES: GroupRules = { own: new Map(), shared: new Map(), ownCoun
 
 /** Collects the rules of one group. */
 export class GroupBuilder {
-  readonly #own = new Map<ChainId, string[]>();
-  readonly #shared = new Map<ChainId, string[]>();
+  /** Undefined where there is none: most services have rules in one family only. */
+  #own: Map<ChainId, string[]> | undefined;
+  #shared: Map<ChainId, string[]> | undefined;
 
   /** A chain of its own; there even where no rule is added. */
   chain(chain: ChainId): string[] {
+    this.#own ??= new Map();
     return listAt(this.#own, chain);
   }
 
   hasChain(chain: ChainId): boolean {
-    return this.#own.has(chain);
+    return this.#own?.has(chain) === true;
   }
 
   /** Without rules, the chain is there all the same. */
   share(chain: ChainId, ...rules: readonly string[]): void {
+    this.#shared ??= new Map();
     listAt(this.#shared, chain).push(...rules);
   }
 
   build(): GroupRules {
-    if (this.#own.size === 0 && this.#shared.size === 0) return NO_RULES;
+    if (this.#own === undefined) {
+      return this.#shared === undefined ? NO_RULES : { ...NO_RULES, shared: this.#shared };
+    }
     const own = new Map<ChainId, string>();
     let ownCount = 0;
     for (const [chain, rules] of this.#own) {
       own.set(chain, chainText(chain, rules));
       ownCount += rules.length;
     }
-    return { own, shared: this.#shared, ownCount };
+    return { own, shared: this.#shared ?? NO_RULES.shared, ownCount };
   }
 }
 
