@@ -14,17 +14,19 @@ export interface ConnectOptions {
 }
 
 const LOOK_AGAIN_MS = 1000;
-/** What is typed at a console need not be told to it; what others change is told by their commands. */
-const ECHO = /^(?:command of console|state changed)\b/;
 
 /** A console's way to the instance that listens there, also to the one that takes its place. */
 export function connectConsole(path: string, options: ConnectOptions): Required<ConsoleSession> {
-  const from = `pid ${options.pid}`;
+  const from = fromOf(options);
   return {
     run: async (line) => (await callInstance(path, "command", { line, from })).result,
     complete: async (line) => (await callInstance(path, "complete", { line })).words,
     events: events(path, options),
   };
+}
+
+function fromOf({ pid }: ConnectOptions): string {
+  return `pid ${pid}`;
 }
 
 /** Lines for people; where the instance ends that is one of them, and so is that another is there. */
@@ -34,7 +36,7 @@ async function* events(path: string, options: ConnectOptions): AsyncGenerator<st
     const items = await follow(path, signal);
     if (items !== undefined) {
       if (!isFirst) yield "(an instance is there again)";
-      yield* linesOf(items);
+      yield* linesOf(items, fromOf(options));
       if (!signal.aborted) yield "(the instance has ended)";
     }
     await delay(lookAgainMs, undefined, { signal }).catch(() => undefined);
@@ -56,11 +58,13 @@ async function follow(
   }
 }
 
-async function* linesOf(items: AsyncIterable<EventItem>): AsyncGenerator<string> {
+async function* linesOf(items: AsyncIterable<EventItem>, own: string): AsyncGenerator<string> {
   try {
-    for await (const { level, message } of items) {
-      if (level === "debug" || ECHO.test(message)) continue;
-      yield level === "info" ? message : `${level}: ${message}`;
+    for await (const { level, message, from } of items) {
+      // What is typed here is seen already.
+      if (level === "debug" || from === own) continue;
+      const text = from === undefined ? message : `${message} (${from})`;
+      yield level === "info" ? text : `${level}: ${text}`;
     }
   } catch {
     // It was cut off, which is an end as well.

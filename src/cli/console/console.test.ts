@@ -144,12 +144,13 @@ test("events are for people; the end of the instance and the next one are told",
   const next = async (): Promise<unknown> => (await lines.next()).value;
   const items: readonly EventItem[] = [
     { level: "debug", message: "detail" },
-    { level: "info", message: "command of console: add upstream u0" },
-    { level: "info", message: "state changed" },
+    { level: "info", message: "command of console: add upstream u0", from: "pid 1" },
+    { level: "info", message: "command of console: add upstream u1", from: "pid 2" },
     { level: "info", message: "server s1 is up" },
     { level: "warn", message: "server s1 is down" },
   ];
   for (const item of items) first.events.write(item);
+  expect(await next()).toBe("command of console: add upstream u1 (pid 2)");
   expect(await next()).toBe("server s1 is up");
   expect(await next()).toBe("warn: server s1 is down");
   await first.server.close();

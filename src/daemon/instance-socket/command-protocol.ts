@@ -25,6 +25,8 @@ export interface CompleteResult {
 export interface EventItem {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
+  /** Whose command it tells of, as they gave themselves; missing where it is about something else. */
+  readonly from?: string | undefined;
 }
 
 export interface SupportResult {
@@ -61,6 +63,7 @@ export const completeResult: z.ZodType<CompleteResult> = z.object({ words: z.arr
 export const eventItem: z.ZodType<EventItem> = z.object({
   level: z.enum(["debug", "info", "warn", "error"]),
   message: z.string(),
+  from: z.string().optional(),
 });
 
 export const supportResult: z.ZodType<SupportResult> = z.object({

@@ -84,3 +84,25 @@ test("events are what is logged from now on, with what people read", async () =>
   expect(ring.lines()).toHaveLength(1000);
   expect(ring.lines().at(-1)?.message).toBe("line 4999");
 });
+
+test("of changes those by sources are told, and of commands whose they are", async () => {
+  const ring = new LogRing(() => 0);
+  const silent = () => undefined;
+  const log = ring.tee({ debug: silent, info: silent, warn: silent, error: silent });
+  const ended = new AbortController();
+  const events = followEvents(liveWith(undefined), ring, ended.signal);
+  const changes = ["create Service default/web", "delete Group default/g"];
+  log.info({ audit: { owner: "control", revision: 1, changes, more: 0 } }, "state changed");
+  log.info({ audit: { owner: "file:a", revision: 2, changes, more: 7 } }, "state changed");
+  const audit = { via: "resp", from: "127.0.0.1:4711", command: "x", result: "ERR_USAGE" };
+  log.warn({ audit: { ...audit, message: "no" } }, "command of resp was refused: x");
+  const seen: unknown[] = [];
+  for await (const event of events) {
+    seen.push(event);
+    if (seen.length === 2) ended.abort();
+  }
+  expect(seen).toEqual([
+    { level: "info", message: `file:a: ${changes.join(", ")} and 7 more` },
+    { level: "warn", message: "command of resp was refused: x: no", from: "127.0.0.1:4711" },
+  ]);
+});
