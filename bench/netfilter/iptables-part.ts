@@ -12,7 +12,7 @@ const TOOL_TIMES = 1.1;
 const FIRST_MS = 1000;
 const CHANGE_MS = 20;
 /** The tool takes seconds for each. */
-const CHANGES = 5;
+const CHANGES = 2;
 
 interface Round {
   readonly sync: SyncResult;

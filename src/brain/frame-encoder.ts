@@ -70,7 +70,7 @@ export class FrameEncoder {
     if (this.#again(value)) return;
     const start = this.#out.length;
     beginSet(this.#out, SET_ID.services, value.key);
-    writeService(this.#out, value.service, "resolved", value.usable);
+    writeService(this.#out, value.service, "resolved", value.usable, value.ending);
     endSet(this.#out);
     this.#keep(start, value);
   }

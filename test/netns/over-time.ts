@@ -120,6 +120,20 @@ export function describeOverTime(subject: OverTimeSubject): void {
     expect(await call()).toEqual([at("web-c"), at("web-c")]);
   });
 
+  test("a UDP client stays with a server that ends until it stops serving; new ones go elsewhere", async () => {
+    const play = await open();
+    const udp = service({ ports: [{ name: "main", protocol: "UDP", port, targetPort }] });
+    const ending = { ready: false, serving: true, terminating: true };
+    const old = { protocol: "UDP", fromPort: CLIENT_PORT } as const;
+    await play.apply(udp, endpoint("web-a"));
+    expect(await play.call(old)).toBe(at("web-a"));
+    await play.apply(udp, endpoint("web-a", ending), endpoint("web-b"));
+    expect(await play.call(old)).toBe(at("web-a"));
+    expect(await play.call({ protocol: "UDP" })).toBe(at("web-b"));
+    await play.apply(udp, endpoint("web-a", { ...ending, serving: false }), endpoint("web-b"));
+    expect(await play.call(old)).toBe(at("web-b"));
+  });
+
   test("a UDP client follows a target port that changes", async () => {
     const play = await open();
     for (const ip of both(workloads["web-a"].addresses)) {

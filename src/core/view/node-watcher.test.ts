@@ -124,6 +124,34 @@ test("none anywhere is told apart from none for this node", () => {
   expect(ops?.[0]).toMatchObject({ value: { usable: [[]] } });
 });
 
+const DNS = { port: 53, targetPort: 5353, nodePort: 0, targetPortName: "" };
+
+test("UDP endpoints that end and still serve are told with the service, not as endpoints", () => {
+  const dns = sampleService({
+    name: "web",
+    ports: [
+      { ...DNS, name: "dns", protocol: "UDP" },
+      { ...DNS, name: "tcp", protocol: "TCP" },
+    ],
+  });
+  const ending = { ready: false, serving: true, terminating: true };
+  const store = storeWith(dns, pod("a"), pod("b", { addresses: ["10.1.0.9"] }));
+  const watcher = new NodeWatcher(store, "n");
+  const [, service] = watcher.poll() ?? [];
+  expect(service).not.toHaveProperty("value.ending");
+  set(store, pod("b", { addresses: ["10.1.0.9"], ...ending }));
+  const ops = watcher.poll();
+  expect(words(ops)).toContain("delete endpoints default/web/b");
+  const told = ops?.find((op) => op.op === "set" && op.set === "services");
+  expect(told).toMatchObject({
+    value: { ending: [{ portIndex: 0, address: "10.1.0.9", target: 5353 }] },
+  });
+  set(store, pod("b", { addresses: ["10.1.0.9"], ...ending, serving: false }));
+  const [after] = watcher.poll() ?? [];
+  expect(after).toMatchObject({ set: "services" });
+  expect(after).not.toHaveProperty("value.ending");
+});
+
 test("an endpoint says for each port and family in which lists it is", () => {
   const service = sampleService({
     name: "web",

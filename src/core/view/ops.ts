@@ -7,6 +7,14 @@ import type { Node } from "../model/node.ts";
 import type { SecurityGroup } from "../model/security-group.ts";
 import type { Service } from "../model/service.ts";
 
+/** Where an endpoint answers that is about to end and still serves. */
+export interface EndingPlace {
+  /** Which port of the service it is. */
+  readonly portIndex: number;
+  readonly address: string;
+  readonly target: number;
+}
+
 /** A service as one node needs it. */
 export interface NodeService {
   readonly key: string;
@@ -17,6 +25,11 @@ export interface NodeService {
    * endpoint for it means "none for this node" (drop).
    */
   readonly usable: readonly (readonly Family[])[];
+  /**
+   * Of its UDP and SCTP ports, the endpoints that terminate and still serve, whether or not this node
+   * sends anyone to them: who is with them stays. Missing where there are none.
+   */
+  readonly ending?: readonly EndingPlace[];
 }
 
 /** How one node uses an endpoint for one port of its service. */

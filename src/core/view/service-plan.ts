@@ -1,11 +1,11 @@
-import { FAMILIES, type Family } from "../model/address.ts";
+import { FAMILIES, type Family, familyOf } from "../model/address.ts";
 import { type Endpoint, GROUP_MARK } from "../model/endpoint.ts";
 import { deepEqual } from "../model/equal.ts";
 import { groupKeyOf, keyOf } from "../model/object.ts";
 import { isExternallyReachable, type Service } from "../model/service.ts";
 import type { ServiceState } from "../store/state.ts";
-import { type Candidates, candidatesFor } from "./candidates.ts";
-import type { NodeEndpoint, NodeEndpointPort, NodeService, SetOp } from "./ops.ts";
+import { addressIn, type Candidates, candidatesFor, isServingTerminating } from "./candidates.ts";
+import type { EndingPlace, NodeEndpoint, NodeEndpointPort, NodeService, SetOp } from "./ops.ts";
 import {
   endpointsOf,
   hasLocalReadyEndpoint,
@@ -88,7 +88,9 @@ class ServicePlan {
     this.#paths = paths;
     this.#onlyGroup = state.groups.length === 1 ? state.groups[0]?.ref.group : undefined;
     this.#lanes = lanesOf(service, this.#endpoints);
-    const value = { key, service, usable: usableFamilies(service, this.#lanes) };
+    const ending = endingPlaces(service, this.#endpoints, this.#lanes);
+    const usable = usableFamilies(service, this.#lanes);
+    const value = { key, service, usable, ...(ending.length > 0 && { ending }) };
     this.service = { op: "set", set: "services", path: key, value };
   }
 
@@ -208,7 +210,9 @@ export function sameNodeEndpoint(a: NodeEndpoint, b: NodeEndpoint): boolean {
 export function sameNodeService(a: NodeService, b: NodeService): boolean {
   return (
     a === b ||
-    (deepEqual(a.service, b.service) && a.usable.every((list, index) => list === b.usable[index]))
+    (deepEqual(a.service, b.service) &&
+      a.usable.every((list, index) => list === b.usable[index]) &&
+      deepEqual(a.ending, b.ending))
   );
 }
 
@@ -268,6 +272,25 @@ function usableFamilies(service: Service, lanes: readonly Lane[]): NodeService["
     const usable = lanes.filter((lane) => lane.portIndex === portIndex && lane.candidates.hasAny);
     return families(usable.map((lane) => lane.family).join(""));
   });
+}
+
+/** TCP is left out: its connections are left alone whatever becomes of the endpoint. */
+function endingPlaces(
+  service: Service,
+  endpoints: readonly Endpoint[],
+  lanes: readonly Lane[],
+): readonly EndingPlace[] {
+  const places: EndingPlace[] = [];
+  for (const { portIndex, family, candidates } of lanes) {
+    if (service.ports[portIndex]?.protocol === "TCP") continue;
+    endpoints.forEach((endpoint, at) => {
+      const target = candidates.targets[at] ?? 0;
+      const address = addressIn(endpoint, family) ?? "";
+      if (target === 0 || !isServingTerminating(endpoint) || familyOf(address) !== family) return;
+      places.push({ portIndex, address, target });
+    });
+  }
+  return places;
 }
 
 function families(joined: string): readonly Family[] {

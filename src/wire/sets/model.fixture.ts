@@ -3,7 +3,7 @@ import { FAMILIES, type Family } from "../../core/model/address.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { Service } from "../../core/model/service.ts";
-import type { NodeEndpoint, NodeService } from "../../core/view/ops.ts";
+import type { EndingPlace, NodeEndpoint, NodeService } from "../../core/view/ops.ts";
 
 /** Objects that use every field, with names in several scripts and lengths. */
 
@@ -74,10 +74,22 @@ export const service: fc.Arbitrary<Service> = record({
   ),
 });
 
+const endingPlaces: fc.Arbitrary<readonly EndingPlace[]> = fc.array(
+  record({ portIndex: fc.nat(3), address: ip, target: port }),
+  { maxLength: 2 },
+);
+
 export const nodeService: fc.Arbitrary<NodeService> = service.chain((value) =>
   fc
     .array(families, { minLength: value.ports.length, maxLength: value.ports.length })
-    .map((usable) => ({ key: `${value.namespace}/${value.name}`, service: value, usable })),
+    .chain((usable) =>
+      endingPlaces.map((ending) => ({
+        key: `${value.namespace}/${value.name}`,
+        service: value,
+        usable,
+        ...(ending.length > 0 && { ending }),
+      })),
+    ),
 );
 
 export const endpoint: fc.Arbitrary<Endpoint> = record({

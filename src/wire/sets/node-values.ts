@@ -28,10 +28,11 @@ export class NodeValues {
   #ports: readonly NodeEndpointPort[] = EMPTY;
 
   /** The service of a message; `path` must be its key. */
-  service(path: string, { service, usable }: ServiceMessage): NodeService {
+  service(path: string, { service, usable, ending }: ServiceMessage): NodeService {
     const key = `${service.namespace}/${service.name}`;
     if (key !== path) throw refused("Ref.Path", path, `the key of the service, ${key}`);
-    return { key, service, usable: usable ?? EMPTY };
+    const value = { key, service, usable: usable ?? EMPTY };
+    return ending.length > 0 ? { ...value, ending } : value;
   }
 
   /** The endpoint of a message, whose parts may become parts of it; `path` is `namespace/service/name`. */

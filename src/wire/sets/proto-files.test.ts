@@ -48,7 +48,7 @@ test("what the files say of a node's values is what we write and read", () => {
   fc.assert(
     fc.property(nodeService, (value) => {
       const bytes = encode((writer) =>
-        writeService(writer, value.service, "resolved", value.usable),
+        writeService(writer, value.service, "resolved", value.usable, value.ending),
       );
       const again = throughTheFile("localv1.Service", bytes);
       expect(values.service(value.key, readService(read(again)))).toStrictEqual(value);

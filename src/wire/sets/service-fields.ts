@@ -23,6 +23,7 @@ export const SERVICE_FIELD = {
   edgeIps: 107,
   groups: 108,
   usable: 109,
+  ending: 110,
 } as const;
 
 export const EDGE_POLICY_NUMBER: Readonly<Record<EdgePolicy, number>> = {

@@ -1,7 +1,8 @@
 import { NO_HINTS } from "../../core/model/group.ts";
 import type { EdgeAddress, GroupRef } from "../../core/model/service.ts";
+import type { EndingPlace } from "../../core/view/ops.ts";
 import type { ProtoReader } from "../protobuf/proto-reader.ts";
-import { checkedCidr, checkedIp, refused } from "./checks.ts";
+import { checkedCidr, checkedIp, checkedPort, refused } from "./checks.ts";
 import { readIpSet } from "./ip-set.ts";
 import { EDGE_POLICIES } from "./service-fields.ts";
 
@@ -51,6 +52,24 @@ export function readAffinity(reader: ProtoReader): number {
     seconds,
     `a whole number from 0 to ${MAX_AFFINITY_SECONDS}`,
   );
+}
+
+export function readEndingPlace(reader: ProtoReader): EndingPlace {
+  const outer = reader.enter();
+  let portIndex = 0;
+  let address = "";
+  let target = 0;
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === 1) portIndex = reader.uint32();
+    else if (field === 2) address = checkedIp("EndingPlace.Address", reader.string());
+    else if (field === 3) target = checkedPort("EndingPlace.Target", reader.uint32());
+    else reader.skip();
+  }
+  reader.leave(outer);
+  if (address === "" || target === 0) {
+    throw refused("Service.Ending", { address, target }, "an address and a port");
+  }
+  return { portIndex, address, target };
 }
 
 export function readEdgeAddress(reader: ProtoReader): EdgeAddress {

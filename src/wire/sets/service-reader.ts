@@ -7,6 +7,7 @@ import type {
   ServicePort,
   ServiceType,
 } from "../../core/model/service.ts";
+import type { EndingPlace } from "../../core/view/ops.ts";
 import type { ProtoReader } from "../protobuf/proto-reader.ts";
 import { checkedCidr, checkedIp, checkedName, checkedOptionalPort } from "./checks.ts";
 import { familiesOf } from "./family-mask.ts";
@@ -15,6 +16,7 @@ import { SERVICE_FIELD } from "./service-fields.ts";
 import {
   readAffinity,
   readEdgeAddress,
+  readEndingPlace,
   readGroupRef,
   readIpFilter,
   readServiceIps,
@@ -28,6 +30,7 @@ export interface ServiceMessage {
   readonly service: Service;
   /** As in `NodeService`; undefined where the sender does not know our fields. */
   readonly usable: readonly (readonly Family[])[] | undefined;
+  readonly ending: readonly EndingPlace[];
 }
 
 /** Collects the fields; messages may hold them in any order. */
@@ -53,6 +56,7 @@ interface Draft extends ServiceIps {
   trafficDistribution: string;
   groups: GroupRef[];
   usable: number[];
+  ending: EndingPlace[];
 }
 
 function emptyDraft(): Draft {
@@ -81,6 +85,7 @@ function emptyDraft(): Draft {
     trafficDistribution: "",
     groups: [],
     usable: [],
+    ending: [],
   };
 }
 
@@ -97,6 +102,7 @@ export function readService(reader: ProtoReader): ServiceMessage {
     usable: extended
       ? draft.ports.map((_, index) => familiesOf(draft.usable[index] ?? 0))
       : undefined,
+    ending: draft.ending,
   };
 }
 
@@ -174,6 +180,9 @@ function readOwnField(reader: ProtoReader, field: number, draft: Draft): void {
       return;
     case SERVICE_FIELD.usable:
       reader.numbersInto(draft.usable);
+      return;
+    case SERVICE_FIELD.ending:
+      draft.ending.push(readEndingPlace(reader));
       return;
     default:
       reader.skip();

@@ -2,6 +2,7 @@ import type { Family } from "../../core/model/address.ts";
 import { familyOf } from "../../core/model/address.ts";
 import { EMPTY } from "../../core/model/common.ts";
 import type { Service } from "../../core/model/service.ts";
+import type { EndingPlace } from "../../core/view/ops.ts";
 import type { ProtoWriter } from "../protobuf/proto-writer.ts";
 import { maskOf } from "./family-mask.ts";
 import { writeIpSet, writeOrder } from "./ip-set.ts";
@@ -13,12 +14,14 @@ import { EXTENSION_FIELD, EXTENSION_VERSION } from "./set-id.ts";
  * Writes the fields of `localv1.Service`.
  *
  * @param usable the families that each port can be used in anywhere, for the node-local API.
+ * @param ending the endpoints that terminate and still serve, for the node-local API.
  */
 export function writeService(
   writer: ProtoWriter,
   service: Service,
   style: PortStyle,
   usable: readonly (readonly Family[])[],
+  ending: readonly EndingPlace[] = EMPTY,
 ): void {
   writer.string(SERVICE_FIELD.namespace, service.namespace);
   writer.string(SERVICE_FIELD.name, service.name);
@@ -44,6 +47,17 @@ export function writeService(
   writeEdgeIps(writer, service);
   writeGroups(writer, service);
   writer.packed(SERVICE_FIELD.usable, usable.map(maskOf));
+  writeEnding(writer, ending);
+}
+
+function writeEnding(writer: ProtoWriter, ending: readonly EndingPlace[]): void {
+  for (const { portIndex, address, target } of ending) {
+    writer.begin(SERVICE_FIELD.ending);
+    writer.uint32(1, portIndex);
+    writer.string(2, address);
+    writer.uint32(3, target);
+    writer.end();
+  }
 }
 
 function writeServiceIps(writer: ProtoWriter, service: Service): void {

@@ -24,7 +24,7 @@ test("a node's service arrives as it was sent", () => {
   fc.assert(
     fc.property(nodeService, (value) => {
       const bytes = encode((writer) =>
-        writeService(writer, value.service, "resolved", value.usable),
+        writeService(writer, value.service, "resolved", value.usable, value.ending),
       );
       expect(new NodeValues().service(value.key, readService(bytes))).toStrictEqual(value);
     }),

@@ -17,7 +17,6 @@ interface Served {
   readonly ip: string;
   readonly port?: number;
   readonly scope?: "cluster" | "local" | "both";
-  readonly isEnding?: boolean;
 }
 
 function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints {
@@ -30,7 +29,7 @@ function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints 
   });
   return {
     service: { key: KEY, service, usable: [["v4"]] },
-    endpoints: servers.map(({ ip, port = 53, scope = "cluster", isEnding = false }, index) => ({
+    endpoints: servers.map(({ ip, port = 53, scope = "cluster" }, index) => ({
       path: `${KEY}/${index}`,
       service: KEY,
       group: KEY,
@@ -40,8 +39,6 @@ function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints 
         name: `e${index}`,
         group: "dns",
         addresses: [ip],
-        ready: !isEnding,
-        terminating: isEnding,
       }),
       ports: [
         {
@@ -134,18 +131,26 @@ test("flows to an endpoint that no longer serves go, right ones and those of oth
   expect(flows).toEqual([right, foreign]);
 });
 
-test.each([
-  [true, 1],
-  [false, 0],
-])(
-  "an endpoint that is here for Local calls alone keeps flows to the cluster IP where it ends: %s",
-  async (isEnding, kept) => {
-    const flows = [flow("10.96.0.10", 53, "10.1.0.1:53")];
-    const { sync } = setUp(flows);
-    await sync(dns([{ ip: "10.1.0.1", scope: "local", isEnding }, { ip: "10.1.0.2" }]));
-    expect(flows).toHaveLength(kept);
-  },
-);
+test("an endpoint that is here for Local calls alone has no flows to the cluster IP", async () => {
+  const flows = [flow("10.96.0.10", 53, "10.1.0.1:53")];
+  const { sync } = setUp(flows);
+  await sync(dns([{ ip: "10.1.0.1", scope: "local" }, { ip: "10.1.0.2" }]));
+  expect(flows).toEqual([]);
+});
+
+test("an endpoint that ends keeps its flows until it stops serving, though nobody is sent to it", async () => {
+  const here = flow("10.96.0.10", 53, "10.1.0.1:53");
+  const atNodePort = flow(NODE_IP, 30053, "10.1.0.1:53");
+  const otherPort = flow("10.96.0.10", 53, "10.1.0.1:5353");
+  const flows = [here, atNodePort, otherPort];
+  const { sync } = setUp(flows);
+  const others = dns([{ ip: "10.1.0.2" }]);
+  const ending = [{ portIndex: 0, address: "10.1.0.1", target: 53 }];
+  await sync({ ...others, service: { ...others.service, ending } });
+  expect(flows).toEqual([here, atNodePort]);
+  await sync(others);
+  expect(flows).toEqual([]);
+});
 
 test("a flow that was not translated is released once there are endpoints, not before", async () => {
   const stuck = flow("10.96.0.10", 53, undefined);

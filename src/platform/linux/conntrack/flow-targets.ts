@@ -1,9 +1,9 @@
 import { type Family, familyOf, formatHostPort } from "../../../core/model/address.ts";
-import type { Protocol } from "../../../core/model/common.ts";
+import { EMPTY, type Protocol } from "../../../core/model/common.ts";
 import type { Service, ServicePort, TrafficPolicy } from "../../../core/model/service.ts";
 import type { AddressType } from "../../../core/route/verdict.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
-import type { NodeEndpointPort } from "../../../core/view/ops.ts";
+import type { EndingPlace, NodeEndpointPort } from "../../../core/view/ops.ts";
 
 /** The protocols whose flows outlive what they were sent to: nobody says goodbye. */
 export type ConnectionlessProtocol = Exclude<Protocol, "TCP">;
@@ -23,14 +23,16 @@ export type TrackedTypes = ReadonlySet<AddressType>;
 
 /** All places where clients of a service call by UDP or SCTP, with the endpoints that serve them. */
 export function flowTargetsOf(
-  { service: { service }, endpoints }: ServiceEndpoints,
+  { service: { service, ending = EMPTY }, endpoints }: ServiceEndpoints,
   types: TrackedTypes,
 ): readonly FlowTarget[] {
   const targets: FlowTarget[] = [];
-  for (const port of service.ports) {
+  for (const [portIndex, port] of service.ports.entries()) {
     const { protocol } = port;
     if (protocol === "TCP") continue;
-    const serving = (family: Family, scope: Scope) => servingOf(endpoints, port, family, scope);
+    const stillServing = ending.filter((place) => place.portIndex === portIndex);
+    const serving = (family: Family, scope: Scope) =>
+      servingOf(endpoints, stillServing, port, family, scope);
     for (const { ip, scope } of addressesOf(service, types)) {
       targets.push({ protocol, ip, port: port.port, endpoints: serving(familyOf(ip), scope) });
     }
@@ -73,19 +75,21 @@ function externalScope(service: Service): Scope {
   return policies[service.externalTrafficPolicy];
 }
 
+/** @param ending keep the flows that they have, as with kube-proxy */
 function servingOf(
   endpoints: ServiceEndpoints["endpoints"],
+  ending: readonly EndingPlace[],
   { name }: ServicePort,
   family: Family,
   scope: Scope,
 ): ReadonlySet<string> {
   const serving = new Set<string>();
+  for (const { address, target } of ending) {
+    if (familyOf(address) === family) serving.add(formatHostPort(address, target));
+  }
   for (const { endpoint, ports } of endpoints) {
     const port = ports.find((candidate) => candidate.name === name);
-    if (port === undefined) continue;
-    // One that ends, but still serves, keeps the flows that it has, as with kube-proxy.
-    const isEnding = endpoint.terminating && endpoint.serving;
-    if (!isEnding && !isInScope(port, family, scope)) continue;
+    if (port === undefined || !isInScope(port, family, scope)) continue;
     for (const address of endpoint.addresses) {
       if (familyOf(address) === family) serving.add(formatHostPort(address, port.target));
     }
