@@ -1,6 +1,6 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import type { IptablesMode } from "../../src/backends/iptables/iptables-tool.ts";
+import type { IptablesMode } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { median } from "../support/measure.ts";
 import type { Figure } from "../support/report.ts";
 import { most, progress, type Setting, stateOf, within } from "./setting.ts";
