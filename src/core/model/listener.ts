@@ -142,7 +142,12 @@ function namesItsGroup(mode: ListenerMode): boolean {
   return mode === "socks5" || mode === "dns";
 }
 
-/** The protocol that a listener's clients speak below its mode. */
+/** The protocol that a listener's clients speak below its mode; of two the first one that they try. */
 export function protocolOf(listener: Pick<Listener, "mode">): Protocol {
   return listener.mode === "udp" || listener.mode === "dns" ? "UDP" : "TCP";
+}
+
+/** All of them: DNS is spoken over both. */
+export function protocolsOf(listener: Pick<Listener, "mode">): readonly Protocol[] {
+  return listener.mode === "dns" ? ["UDP", "TCP"] : [protocolOf(listener)];
 }

@@ -1,5 +1,5 @@
 import { cidrContains, parseCidr } from "../model/address.ts";
-import { type Listener, protocolOf } from "../model/listener.ts";
+import type { Listener } from "../model/listener.ts";
 import {
   type Access,
   ruleConcerns,
@@ -51,7 +51,7 @@ export function listenerAccess(
   if (group === undefined) {
     return { access: "deny", reason: `security group ${key} does not exist: nobody is let in` };
   }
-  const rule = decidingRule(group, listener, packet.src);
+  const rule = decidingRule(group, listener.port, packet);
   if (rule === undefined) {
     return {
       access: group.defaultAccess,
@@ -67,12 +67,12 @@ export function listenerAccess(
 /** Of the rules for the client and the listening port, the one with the longest prefix; then the first. */
 function decidingRule(
   group: SecurityGroup,
-  listener: Listener,
-  client: string,
+  port: number,
+  { src: client, protocol }: Packet,
 ): SecurityRule | undefined {
   let best: { rule: SecurityRule; prefix: number } | undefined;
   for (const rule of group.rules) {
-    if (!ruleConcerns(rule, protocolOf(listener), listener.port)) continue;
+    if (!ruleConcerns(rule, protocol, port)) continue;
     const network = parseCidr(rule.network);
     if (network === undefined || !cidrContains(network, client)) continue;
     if (best === undefined || network.prefix > best.prefix) best = { rule, prefix: network.prefix };

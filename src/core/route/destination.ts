@@ -1,6 +1,6 @@
 import { type Family, familyOf } from "../model/address.ts";
 import type { Protocol } from "../model/common.ts";
-import { type Listener, protocolOf } from "../model/listener.ts";
+import { type Listener, protocolsOf } from "../model/listener.ts";
 import type { EdgeAddress, Service, ServicePort } from "../model/service.ts";
 import type { GlobalState, ServiceState } from "../store/state.ts";
 import type { Packet } from "./packet.ts";
@@ -101,7 +101,9 @@ function indexListeners(global: GlobalState, node: RouteNode): FindDestination {
   const byTuple = new Map<string, Listener>();
   for (const listener of global.listeners.values()) {
     if (listener.node !== "" && listener.node !== node.name) continue;
-    setOnce(byTuple, tupleKey(listener.address, protocolOf(listener), listener.port), listener);
+    for (const protocol of protocolsOf(listener)) {
+      setOnce(byTuple, tupleKey(listener.address, protocol, listener.port), listener);
+    }
   }
   return ({ dst, protocol, dstPort }) => {
     const on = (address: string) => byTuple.get(tupleKey(address, protocol, dstPort));

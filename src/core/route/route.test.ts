@@ -4,6 +4,7 @@ import { type Group, groupSchema, NO_HINTS, type RouteHints } from "../model/gro
 import { listenerSchema } from "../model/listener.ts";
 import { nodeSchema } from "../model/node.ts";
 import type { ModelObject } from "../model/object.ts";
+import { securityGroupSchema } from "../model/security-group.ts";
 import { type Service, serviceSchema } from "../model/service.ts";
 import type { Observed } from "./observed.ts";
 import type { Packet } from "./packet.ts";
@@ -320,6 +321,55 @@ describe("an address with several meanings", () => {
     expect(ask({ objects: withoutAddress, packet, policy })).toMatchObject({
       matched: { type: "listen-address", listener: "default/front" },
     });
+  });
+});
+
+describe("a listener of mode dns", () => {
+  const rule = (protocol: "TCP" | "UDP") => ({
+    name: protocol.toLowerCase(),
+    network: "0.0.0.0/0",
+    protocol,
+    access: "deny" as const,
+  });
+  const dns = (securityGroup: string) =>
+    listenerSchema.parse({
+      kind: "Listener",
+      name: "names",
+      mode: "dns",
+      address: "192.168.0.1",
+      port: 53,
+      service: "default/web",
+      securityGroup,
+    });
+  const guarded = [
+    service(),
+    dns("default/guard"),
+    securityGroupSchema.parse({
+      kind: "SecurityGroup",
+      name: "guard",
+      defaultAccess: "allow",
+      rules: [rule("TCP")],
+    }),
+    A,
+  ];
+  const packets = (["UDP", "TCP"] as const).map((protocol) => ({
+    dst: "192.168.0.1",
+    dstPort: 53,
+    protocol,
+  }));
+
+  test("is called over UDP and over TCP", () => {
+    for (const packet of packets) {
+      expect(ask({ objects: [service(), dns(""), A], packet })).toMatchObject({
+        kind: "endpoints",
+        matched: { type: "listen-address", listener: "default/names" },
+      });
+    }
+  });
+
+  test("is guarded by the rules for the protocol of the call", () => {
+    const kinds = packets.map((packet) => ask({ objects: guarded, packet }).kind);
+    expect(kinds).toEqual(["endpoints", "drop"]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { formatHostPort } from "../model/address.ts";
-import type { Protocol } from "../model/common.ts";
-import { type Listener, protocolOf } from "../model/listener.ts";
+import { type Listener, protocolsOf } from "../model/listener.ts";
 import type { Kind, ModelObject } from "../model/object.ts";
 import type { Service } from "../model/service.ts";
 
@@ -61,11 +60,6 @@ function claimsOfListener(listener: Listener): readonly Claim[] {
     if (node === "") return [alone(what)];
     return [{ what, id: what, isShared: true }, alone(`${what} on node ${node}`)];
   });
-}
-
-/** DNS is spoken over both. */
-function protocolsOf(listener: Listener): readonly Protocol[] {
-  return listener.mode === "dns" ? ["UDP", "TCP"] : [protocolOf(listener)];
 }
 
 function alone(what: string, id: string = what): Claim {
