@@ -240,6 +240,8 @@ test("health is told by the names that commands know", async () => {
     {
       name: "s1",
       address: "10.0.0.1:80",
+      "no-ipv4": false,
+      "no-ipv6": false,
       weight: 10,
       health: "down",
       reason: "refused",

@@ -1,3 +1,4 @@
+import type { Family } from "../core/model/address.ts";
 import type { BalancingMethod, HealthCheck, RouteHints } from "../core/model/group.ts";
 import type { ListenerMode, ProxyProtocol } from "../core/model/listener.ts";
 import type { SecurityGroup } from "../core/model/security-group.ts";
@@ -12,6 +13,8 @@ export interface ServerConfig {
   readonly port: number;
   /** 0 drains. */
   readonly weight: number;
+  /** Of a host name: the families whose addresses are used; missing: all. */
+  readonly families?: readonly Family[];
 }
 
 export interface GroupConfig {
@@ -61,6 +64,8 @@ export interface DnsConfig {
   readonly hosts: ReadonlyMap<string, readonly string[]>;
   /** Where names that are not ours are asked for. */
   readonly forwardTo: readonly SocketAddress[];
+  /** How long answers about servers may be kept. */
+  readonly ttlSeconds: number;
 }
 
 /** Clients that are sent to another upstream than all others. */

@@ -224,7 +224,7 @@ describe.each(PROVIDERS)("what is open with $provider", requires("linux"), (opti
   test("DNS: a client that asks over TCP, and both sockets", async () => {
     const proxy = await TestEngine.start(options);
     const address = ipAddress(LOCAL, await freePort());
-    const dns = { hosts: new Map(), forwardTo: [] };
+    const dns = { hosts: new Map(), forwardTo: [], ttlSeconds: 5 };
     await proxy.engine.apply({
       ...configOf([]),
       listeners: [listenerOf({ mode: "dns", address, dns })],

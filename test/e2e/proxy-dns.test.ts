@@ -43,7 +43,7 @@ function dnsConfig(port: number, more: Partial<ListenerConfig> = {}): EngineConf
       listenerOf({
         mode: "dns",
         address: ipAddress(LOCAL, port),
-        dns: { hosts: new Map([["host.example", ["192.0.2.7"]]]), forwardTo: [] },
+        dns: { hosts: new Map([["host.example", ["192.0.2.7"]]]), forwardTo: [], ttlSeconds: 5 },
         ...more,
       }),
     ],
@@ -133,7 +133,11 @@ const address = (name: string, ttl = 60): Answer => ({
 
 const forwarding = (...resolvers: readonly Resolver[]): Partial<ListenerConfig> => ({
   allowOthers: true,
-  dns: { hosts: new Map(), forwardTo: resolvers.map(({ port }) => ipAddress(LOCAL, port)) },
+  dns: {
+    hosts: new Map(),
+    forwardTo: resolvers.map(({ port }) => ipAddress(LOCAL, port)),
+    ttlSeconds: 5,
+  },
 });
 
 describe.each(PROVIDERS)("names of groups with $provider", requires("linux", "dig"), (options) => {
@@ -266,7 +270,7 @@ describe("changes", requires("linux", "dig"), () => {
     const { proxy, port } = await startDns(PROVIDERS[0]);
     expect(await short(port, "host.example")).toEqual(["192.0.2.7"]);
     const hosts = new Map([["host.example", ["192.0.2.8"]]]);
-    await proxy.engine.apply(dnsConfig(port, { dns: { hosts, forwardTo: [] } }));
+    await proxy.engine.apply(dnsConfig(port, { dns: { hosts, forwardTo: [], ttlSeconds: 5 } }));
     expect(await short(port, "host.example")).toEqual(["192.0.2.8"]);
     await proxy.engine.apply(EMPTY_ENGINE_CONFIG);
     await expect(dig(port, "+tcp", "host.example")).rejects.toMatchObject({ code: 9 });

@@ -31,7 +31,7 @@ test(
 version: 1
 services:
   names:
-    listen: { address: "127.0.0.1:${port}", mode: dns, hostsFile: ${hosts} }
+    listen: { address: "127.0.0.1:${port}", mode: dns, hostsFile: ${hosts}, dnsTtl: 77s }
     groups:
       - { name: shop, hints: { host: shop.example } }
 groups:
@@ -45,6 +45,8 @@ groups:
       "0 1 80 10-0-0-1.shop.example.",
       "0 1 81 10-0-0-2.shop.example.",
     ]);
+    const [answer] = await dig(port, "+noshort", "+noall", "+answer", "shop.example");
+    expect(answer).toMatch(/^shop\.example\.\s+77\s+IN\s+A\s/);
     expect(await dig(port, "host.example")).toEqual(["192.0.2.7"]);
     writeFileSync(hosts, "192.0.2.8 host.example # moved\n");
     await expect.poll(() => dig(port, "host.example"), { timeout: 10_000 }).toEqual(["192.0.2.8"]);

@@ -56,6 +56,7 @@ export function sampleEndpoint(
     podName: "",
     source: "",
     hostName: "",
+    families: EMPTY,
     ports: EMPTY,
     node: "",
     zone: "",
@@ -133,6 +134,7 @@ export function sampleListener(
     trustedHops: EMPTY,
     hostsFile: "",
     forwardTo: EMPTY,
+    dnsTtlSeconds: 5,
     node: "",
     ...fields,
   };

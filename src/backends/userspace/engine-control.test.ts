@@ -245,7 +245,11 @@ test("names that a DNS listener keeps are listed by its key, and can be dropped"
     mode: "dns",
     upstream: "default/u0",
     allowOthers: true,
-    dns: { hosts: new Map(), forwardTo: [ipAddress(LOCAL, resolver.address().port)] },
+    dns: {
+      hosts: new Map(),
+      forwardTo: [ipAddress(LOCAL, resolver.address().port)],
+      ttlSeconds: 5,
+    },
   });
   const { control } = await started({ listeners: [listener] });
   const lookUp = async (): Promise<void> => {

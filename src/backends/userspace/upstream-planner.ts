@@ -137,5 +137,7 @@ function serverOf(
   if (use === undefined || family === undefined) return undefined;
   const host = addressIn(endpoint, family);
   if (host === undefined) return undefined;
-  return { key: keyOf(endpoint), host, port: use.target, weight: endpoint.weight };
+  const { families, weight } = endpoint;
+  const wanted = families.length === 0 ? {} : { families };
+  return { key: keyOf(endpoint), host, port: use.target, weight, ...wanted };
 }

@@ -16,12 +16,12 @@ add server-group g0 to upstream u0 weight 5 hint-path /api
 add server-group shop/g0 to upstream u0
 add security-group secg0 default deny
 add security-group-rule r0 to security-group secg0 network 10.0.0.0/8 protocol tcp port-range 80,90 default allow
-add dns-server dns0 address 127.0.0.1:53 upstream u0 security-group secg0 forward-to 192.0.2.1
+add dns-server dns0 address 127.0.0.1:53 upstream u0 security-group secg0 forward-to 192.0.2.1 ttl 30
 add tcp-lb lb0 address 0.0.0.0:80 upstream u0 cert-key c0 not-falls-back
 add socks5-server s5 address 127.0.0.1:1080 upstream u0 allow-non-backend users /users
 add udp-lb ulb0 address [::1]:53 upstream u0 event-loop-group elg0
 add server s1 to server-group g0 address 10.0.0.1:80
-add server s1 to server-group shop/g0 address db.example:5432 weight 0
+add server s1 to server-group shop/g0 address db.example:5432 no-ipv6 weight 0
 add service web cluster-ips 10.96.0.1 ports http:80:8080/tcp,53/udp
 add server-group g0 to service web
 add service x type Plain ports 8080/tcp

@@ -1,6 +1,6 @@
-import type { Listener } from "../../core/model/listener.ts";
+import { DEFAULT_TTL_SECONDS, type Listener, MAX_TTL_SECONDS } from "../../core/model/listener.ts";
 import type { DesiredResource } from "./desired-resource.ts";
-import { type Field, list, text } from "./fields.ts";
+import { type Field, integer, list, text } from "./fields.ts";
 import { IP_ADDRESS } from "./listener-address.ts";
 import {
   ALLOW_OTHERS,
@@ -46,6 +46,17 @@ const FIELDS: readonly Field<Listener>[] = [
     ofListener("forwardTo"),
     A_RESOLVER,
   ),
+  integer(
+    {
+      name: "ttl",
+      field: "ttl",
+      min: 0,
+      max: MAX_TTL_SECONDS,
+      help: "Seconds for which answers about servers may be kept; those of the hosts file have 60, others what their resolver says",
+      standard: String(DEFAULT_TTL_SECONDS),
+    },
+    ofListener("dnsTtlSeconds"),
+  ),
   fallsBack("not-falls-back"),
   NODE,
 ];
@@ -66,14 +77,5 @@ export const DNS_SERVER: DesiredResource = listenerResource(DNS_SERVERS, {
     "add dns-server dns0 address 127.0.0.1:5353 upstream u0",
     "add dns-server dns1 address 127.0.0.1:5354 upstream u0 allow-non-backend forward-to 192.0.2.53",
   ],
-  update: ["update dns-server dns0 hosts /etc/portolan/hosts"],
-  refused: [
-    {
-      name: "ttl",
-      field: "ttl",
-      why: "can not be chosen",
-      instead:
-        "nothing: answers about servers hold for 5 s, those of the hosts file for 60 s, others as long as their resolver says",
-    },
-  ],
+  update: ["update dns-server dns0 hosts /etc/portolan/hosts ttl 30"],
 });

@@ -173,6 +173,7 @@ test("listeners of each mode have their words", async () => {
     trustedHops: ["10.0.0.0/8"],
     hostsFile: "",
     forwardTo: [],
+    dnsTtlSeconds: 5,
     node: "n1",
   });
   expect(listener("lb1")).toMatchObject({

@@ -66,6 +66,12 @@ export const SERVER_GROUP: DesiredResource = {
               instead:
                 "add server-group NAME to upstream NAME weight NUMBER (or update ... in upstream)",
             },
+            {
+              name: "event-loop-group",
+              field: "eventLoopGroup",
+              why: "is not of a group: its connections are on the loops of the listeners that send to it, and one loop checks the servers of all groups, another one when that ends",
+              instead: "event-loop-group of a listener",
+            },
           ],
           force:
             "its servers go with it, and no upstream or service made here sends to it any more",

@@ -1,6 +1,6 @@
-import { canonicalIp, formatHostPort } from "../../core/model/address.ts";
+import { canonicalIp, FAMILIES, type Family, formatHostPort } from "../../core/model/address.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
-import type { RefusedParam } from "../resource-spec.ts";
+import type { Problem } from "../../core/model/problems.ts";
 import { actionsOf } from "./actions.ts";
 import type { DesiredResource } from "./desired-resource.ts";
 import { type Field, integer } from "./fields.ts";
@@ -51,24 +51,59 @@ const ADDRESS: Field<Endpoint> = {
       ...server,
       addresses: ip === undefined ? [] : [ip],
       hostName: ip === undefined ? address.host : "",
+      families: [],
       ports: [{ name: "", port: address.port }],
     };
   },
 };
 
-/** The state holds no wish for a family of addresses. */
-function noFamily(name: string, field: string): RefusedParam {
+/** Whether addresses of a family are not used, of a server that is given by its name. */
+function unwanted(
+  family: Family,
+  spec: Readonly<Record<"name" | "field", string>>,
+): Field<Endpoint> {
+  const help = `Of a host name: its IP${family} addresses are not used; a new address takes that back`;
   return {
-    name,
-    field,
-    why: "can not be said: all addresses of a host name are used",
-    instead: "an IP address, or a name that has addresses of one family only",
+    specs: [{ kind: "flag", ...spec, help }],
+    show: ({ families }) => families.length > 0 && !families.includes(family),
+    read: (server, params, problems) => {
+      const isUnwanted = params.flag(spec.name);
+      if (isUnwanted === true && server.hostName === "") {
+        problems.push({ ...FOR_NAMES, path: [spec.name] });
+        return server;
+      }
+      const before = server.families.length === 0 ? FAMILIES : server.families;
+      const wanted = FAMILIES.filter((one) =>
+        one === family ? isUnwanted !== true : before.includes(one),
+      );
+      if (wanted.length === 0) problems.push(NO_FAMILY_LEFT);
+      return { ...server, families: wanted.length === FAMILIES.length ? [] : wanted };
+    },
   };
 }
 
+const FOR_NAMES: Problem = {
+  path: [],
+  fault: "malformed",
+  value: "is for a server that is given by its name",
+  expected: "a host name as its address, or an IP address alone",
+};
+
+const NO_FAMILY_LEFT: Problem = {
+  path: ["no-ipv6"],
+  fault: "malformed",
+  value: "no address would be left to call with no-ipv4",
+  expected: "one of the two",
+};
+
 export const SERVERS: MemberResource = {
   type: "server",
-  fields: [ADDRESS, weightField(STANDARD_WEIGHT)],
+  fields: [
+    ADDRESS,
+    unwanted("v4", { name: "no-ipv4", field: "noIpv4" }),
+    unwanted("v6", { name: "no-ipv6", field: "noIpv6" }),
+    weightField(STANDARD_WEIGHT),
+  ],
   standardWeight: STANDARD_WEIGHT,
   assertHolder: ({ name }, view) => {
     find(SERVER_GROUPS, name, view);
@@ -97,9 +132,9 @@ export const SERVER: DesiredResource = {
           add: [
             "add server s1 to server-group g0 address 10.0.2.1:80 weight 10",
             "add server s2 to server-group g0 address backend.example:8080",
+            "add server s3 to server-group g0 address backend.example:8080 no-ipv6",
           ],
           update: ["update server s1 in server-group g0 weight 0"],
-          refused: [noFamily("no-ipv4", "noIpv4"), noFamily("no-ipv6", "noIpv6")],
           remove: "; its connections go on until they end by themselves",
         }),
       },

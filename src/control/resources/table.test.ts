@@ -69,12 +69,20 @@ test.each([
     "weight: is not of the group itself, but of its place in an upstream; expected add server-group NAME to upstream NAME weight NUMBER (or update ... in upstream)",
   ],
   [
-    "add dns-server dns9 address 192.0.2.9:53 upstream u0 ttl 10",
-    "ttl: can not be chosen; expected nothing: answers about servers hold for 5 s, those of the hosts file for 60 s, others as long as their resolver says",
+    "add dns-server dns9 address 192.0.2.9:53 upstream u0 ttl 86401",
+    'ttl: "86401" is not valid; expected a whole number from 0 to 86400',
   ],
   [
-    "add server s9 to server-group g0 address a.example:80 no-ipv6",
-    "no-ipv6: can not be said: all addresses of a host name are used; expected an IP address, or a name that has addresses of one family only",
+    "add server s9 to server-group g0 address a.example:80 no-ipv4 no-ipv6",
+    "no-ipv6: no address would be left to call with no-ipv4; expected one of the two",
+  ],
+  [
+    "add server s9 to server-group g0 address 10.0.0.9:80 no-ipv6",
+    "no-ipv6: is for a server that is given by its name; expected a host name as its address, or an IP address alone",
+  ],
+  [
+    "add server-group g9 event-loop-group elg0",
+    "event-loop-group: is not of a group: its connections are on the loops of the listeners that send to it, and one loop checks the servers of all groups, another one when that ends; expected event-loop-group of a listener",
   ],
   [
     "add server s9 to server-group g0 address unix:/run/a.sock",

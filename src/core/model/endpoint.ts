@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isHostName } from "./address.ts";
+import { FAMILIES, type Family, isHostName } from "./address.ts";
 import {
   EMPTY,
   ipSchema,
@@ -41,6 +41,8 @@ export interface Endpoint extends Metadata {
   readonly addresses: readonly string[];
   /** A name that the data plane resolves; empty where `addresses` says it. */
   readonly hostName: string;
+  /** Of a host name: the families whose addresses are wanted; empty: all. */
+  readonly families: readonly Family[];
   /** Empty: the target ports of the service. */
   readonly ports: readonly EndpointPort[];
   readonly node: string;
@@ -70,6 +72,10 @@ export const endpointSchema: z.ZodType<Endpoint> = z
       .string()
       .refine((text) => text === "" || isHostName(text), "a host name")
       .default(""),
+    families: z
+      .array(z.enum(FAMILIES))
+      .transform((families) => (new Set(families).size === 1 ? families.slice(0, 1) : []))
+      .default([]),
     ports: z
       .array(
         z.strictObject({
@@ -96,6 +102,10 @@ export const endpointSchema: z.ZodType<Endpoint> = z
   .refine((endpoint) => endpoint.addresses.length > 0 || endpoint.hostName !== "", {
     path: ["addresses"],
     message: "at least one address, or a hostName",
+  })
+  .refine((endpoint) => endpoint.families.length === 0 || endpoint.hostName !== "", {
+    path: ["families"],
+    message: "families of a hostName; an address has its own",
   });
 
 /**

@@ -62,9 +62,16 @@ export interface Listener extends Metadata {
   readonly hostsFile: string;
   /** DNS: resolvers (`IP` or `IP:PORT`) for other names, where those are served; empty: the system's. */
   readonly forwardTo: readonly string[];
+  /** DNS: for how many seconds answers about servers may be kept; 0: not at all. */
+  readonly dnsTtlSeconds: number;
   /** The node that it is for; empty: every node. */
   readonly node: string;
 }
+
+/** Servers come and go: nobody shall remember them for long. */
+export const DEFAULT_TTL_SECONDS = 5;
+/** A day. */
+export const MAX_TTL_SECONDS = 86_400;
 
 const PLAIN_PROXY: ProxyProtocol = Object.freeze({ send: "none", acceptFrom: [] });
 
@@ -125,6 +132,7 @@ export const listenerSchema: z.ZodType<Listener> = z
     trustedHops: z.array(cidrSchema).default([]),
     hostsFile: z.string().default(""),
     forwardTo: z.array(resolverSchema).default([]),
+    dnsTtlSeconds: z.int().min(0).max(MAX_TTL_SECONDS).default(DEFAULT_TTL_SECONDS),
     node: z.string().default(""),
   })
   .refine((listener) => listener.address.startsWith("/") === (listener.port === 0), {

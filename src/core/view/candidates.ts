@@ -53,10 +53,12 @@ export function candidatesFor(
   };
 }
 
-/** Its address of the family; a host name counts for both until it is resolved. */
+/** Its address of the family; a host name counts for all that are wanted of it until it is resolved. */
 export function addressIn(endpoint: Endpoint, family: Family): string | undefined {
   for (const address of endpoint.addresses) if (familyOf(address) === family) return address;
-  return endpoint.hostName === "" ? undefined : endpoint.hostName;
+  const { hostName, families } = endpoint;
+  if (hostName === "") return undefined;
+  return families.length === 0 || families.includes(family) ? hostName : undefined;
 }
 
 export function isServingTerminating(endpoint: Endpoint): boolean {

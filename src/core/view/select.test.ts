@@ -167,4 +167,8 @@ test("each family stands by itself", () => {
   expect(v6.excluded.get(four)).toBe("other-family");
   const named = endpoint("named", { addresses: [], hostName: "db.example" });
   expect(selectEndpoints(stateOf([named]), samplePort(), "v6", here).cluster.size).toBe(1);
+  const wanted = endpoint("wanted", { addresses: [], hostName: "db.example", families: ["v4"] });
+  const sizeIn = (family: "v4" | "v6"): number =>
+    selectEndpoints(stateOf([wanted]), samplePort(), family, here).cluster.size;
+  expect([sizeIn("v4"), sizeIn("v6")]).toEqual([1, 0]);
 });

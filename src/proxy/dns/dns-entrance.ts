@@ -142,7 +142,10 @@ export class DnsEntrance implements Entrance, FrontReader {
     return new DnsResponder({
       config,
       row,
-      names: new LocalNames(config.dns?.hosts ?? new Map(), groups),
+      names: new LocalNames(
+        { hosts: config.dns?.hosts ?? new Map(), ttlSeconds: config.dns?.ttlSeconds ?? 0 },
+        groups,
+      ),
       forwarder: new DnsForwarder(this.#host, this.#cache),
       nowMs: () => this.#host.net.loop.nowMs,
     });

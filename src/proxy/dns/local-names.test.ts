@@ -25,7 +25,7 @@ function groupOf(...ips: readonly string[]): ServerGroup {
 }
 
 function namesOf(group: ServerGroup, hosts: Readonly<Record<string, readonly string[]>> = {}) {
-  return new LocalNames(new Map(Object.entries(hosts)), () => ({
+  return new LocalNames({ hosts: new Map(Object.entries(hosts)), ttlSeconds: 5 }, () => ({
     hosts: ["a.example", "*.w.example"],
     groupNamed: (host) => {
       const name = host.toLowerCase();

@@ -29,8 +29,6 @@ export interface Asking {
   readonly nowMs: number;
 }
 
-/** Servers come and go: nobody shall remember them for long. */
-const GROUP_TTL_SECONDS = 5;
 const HOSTS_TTL_SECONDS = 60;
 /** More do not fit into a datagram, and nobody needs them. */
 const MAX_SERVERS = 16;
@@ -46,11 +44,16 @@ const NOBODY_UP: LocalAnswer = { ...NOTHING, rcode: "SERVFAIL" };
 export class LocalNames {
   readonly #hosts: DnsConfig["hosts"];
   readonly #groups: () => NamedGroups | undefined;
+  readonly #ttlSeconds: number;
   #turns = 0;
 
-  constructor(hosts: DnsConfig["hosts"], groups: () => NamedGroups | undefined) {
+  constructor(
+    { hosts, ttlSeconds }: Pick<DnsConfig, "hosts" | "ttlSeconds">,
+    groups: () => NamedGroups | undefined,
+  ) {
     this.#hosts = hosts;
     this.#groups = groups;
+    this.#ttlSeconds = ttlSeconds;
   }
 
   /** Undefined where the name is not ours. */
@@ -60,8 +63,9 @@ export class LocalNames {
     if (addresses !== undefined) return this.#fromHosts(question, addresses);
     const groups = this.#groups();
     if (groups === undefined) return undefined;
-    if (question.type === TYPES.SRV) return fromServices(question, groups, asking);
-    return ofOneServer(question, groups) ?? fromGroup(question, groups, asking);
+    const ttl = this.#ttlSeconds;
+    if (question.type === TYPES.SRV) return fromServices(question, groups, asking, ttl);
+    return ofOneServer(question, groups, ttl) ?? fromGroup(question, groups, asking, ttl);
   }
 
   /** For names that nobody else is asked for: those below ours do not exist. */
@@ -87,6 +91,7 @@ function fromGroup(
   question: DnsQuestion,
   groups: NamedGroups,
   asking: Asking,
+  ttlSeconds: number,
 ): LocalAnswer | undefined {
   const group = groups.groupNamed(question.name);
   if (group === undefined) return undefined;
@@ -97,7 +102,7 @@ function fromGroup(
   if (servers.length === 0) return available(group).length > 0 ? NOTHING : NOBODY_UP;
   // The same address may serve on several ports.
   const ips = new Set(servers.map(({ address }) => address));
-  const answers = [...ips].map((ip) => addressRecord(question.name, ip, GROUP_TTL_SECONDS));
+  const answers = [...ips].map((ip) => addressRecord(question.name, ip, ttlSeconds));
   return { ...NOTHING, answers };
 }
 
@@ -105,6 +110,7 @@ function fromServices(
   question: DnsQuestion,
   groups: NamedGroups,
   asking: Asking,
+  ttlSeconds: number,
 ): LocalAnswer | undefined {
   const host = question.name.replace(SERVICE_LABELS, "");
   const group = groups.groupNamed(host);
@@ -120,26 +126,28 @@ function fromServices(
     answers: targets.map(({ server: { port, weight }, target }) => ({
       type: "SRV",
       name: question.name,
-      ttl: GROUP_TTL_SECONDS,
+      ttl: ttlSeconds,
       data: { priority: 0, weight: srvWeight(weight), port, target },
     })),
     additionals: targets.map(({ server: { address }, target }) =>
-      addressRecord(target, address, GROUP_TTL_SECONDS),
+      addressRecord(target, address, ttlSeconds),
     ),
   };
 }
 
 /** The names that answers to SRV give: one server of a group. */
-function ofOneServer(question: DnsQuestion, groups: NamedGroups): LocalAnswer | undefined {
+function ofOneServer(
+  question: DnsQuestion,
+  groups: NamedGroups,
+  ttlSeconds: number,
+): LocalAnswer | undefined {
   const { name } = question;
   const dot = name.indexOf(".");
   const ip = dot < 0 ? undefined : parseAddressLabel(name.slice(0, dot).toLowerCase());
   const group = ip === undefined ? undefined : groups.groupNamed(name.slice(dot + 1));
   if (ip === undefined || group === undefined) return undefined;
   if (!available(group).some(({ address }) => address === ip)) return undefined;
-  const answers = isWanted(question, familyOf(ip))
-    ? [addressRecord(name, ip, GROUP_TTL_SECONDS)]
-    : [];
+  const answers = isWanted(question, familyOf(ip)) ? [addressRecord(name, ip, ttlSeconds)] : [];
   return { ...NOTHING, answers };
 }
 

@@ -1,3 +1,4 @@
+import { familyOf } from "../../core/model/address.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type {
   CertificateConfig,
@@ -56,13 +57,11 @@ function buildGroup(
   parts: StateParts,
 ): GroupState {
   const { rowOf, addressesOf } = parts;
-  const states = servers.map(({ key: id, host, port, weight }): [string, ServerState] => [
-    id,
-    {
-      row: rowOf(ownerOf.server(key, id)),
-      spec: { id, port, weight, addresses: addressesOf(host) },
-    },
-  ]);
+  const states = servers.map(({ key: id, host, port, weight, families }): [string, ServerState] => {
+    const all = addressesOf(host);
+    const addresses = families ? all.filter((ip) => families.includes(familyOf(ip))) : all;
+    return [id, { row: rowOf(ownerOf.server(key, id)), spec: { id, port, weight, addresses } }];
+  });
   return {
     row: rowOf(ownerOf.group(key)),
     method,

@@ -11,7 +11,7 @@ const REQUEST = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`;
 
 /** `a.example` leads to a group without servers; beside it there is one that has a server. */
 function configOf(mode: ListenerMode, fallsBack: boolean, affinitySeconds = 0): EngineConfig {
-  const dns = { hosts: new Map<string, readonly string[]>(), forwardTo: [] };
+  const dns = { hosts: new Map<string, readonly string[]>(), forwardTo: [], ttlSeconds: 5 };
   const config = simulatedConfig([OTHER], { listener: { mode, fallsBack, dns } });
   return {
     ...config,

@@ -107,6 +107,7 @@ function readEndpoint(
     source: slice.name,
     addresses: [address],
     hostName: "",
+    families: EMPTY,
     ports: slice.ports,
     node: reader.intern(reader.string(item, "nodeName")),
     zone: reader.intern(reader.string(item, "zone")),

@@ -25,4 +25,5 @@ export const ENDPOINT_FIELD = {
   ownPorts: 118,
   ownPortsDiffer: 119,
   addressOrder: 120,
+  families: 121,
 } as const;

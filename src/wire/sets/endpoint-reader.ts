@@ -43,6 +43,8 @@ export interface EndpointMessage {
   ownPorts: readonly EndpointPort[];
   ownPortsDiffer: boolean;
   addressOrder: readonly string[];
+  /** As bits; 0: all. */
+  families: number;
 }
 
 /** Room for `readEndpoint`, which may be used again and again. */
@@ -74,6 +76,7 @@ export function emptyEndpointMessage(): EndpointMessage {
     ownPorts: EMPTY,
     ownPortsDiffer: false,
     addressOrder: EMPTY,
+    families: 0,
   };
 }
 
@@ -115,6 +118,7 @@ function setDefaults(message: EndpointMessage): void {
   message.ownPorts = EMPTY;
   message.ownPortsDiffer = false;
   message.addressOrder = EMPTY;
+  message.families = 0;
 }
 
 function readField(reader: ProtoReader, field: number, message: EndpointMessage): void {
@@ -215,6 +219,9 @@ function readRareField(reader: ProtoReader, field: number, message: EndpointMess
       return;
     case ENDPOINT_FIELD.labels:
       message.labels = withEntry(message.labels, reader);
+      return;
+    case ENDPOINT_FIELD.families:
+      message.families = reader.uint32();
       return;
     case ENDPOINT_FIELD.annotations:
       message.annotations = withEntry(message.annotations, reader);

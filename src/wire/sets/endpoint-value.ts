@@ -1,6 +1,9 @@
+import { FAMILIES } from "../../core/model/address.ts";
+import { EMPTY } from "../../core/model/common.ts";
 import { type Endpoint, NO_TOPOLOGY, type TopologyHints } from "../../core/model/endpoint.ts";
 import { checkedName } from "./checks.ts";
 import type { EndpointMessage } from "./endpoint-reader.ts";
+import { familiesOf } from "./family-mask.ts";
 
 /** What an endpoint is called; `namespace` and `group` must have been checked. */
 export interface EndpointNames {
@@ -22,6 +25,7 @@ export function endpointOf(names: EndpointNames, message: EndpointMessage): Endp
     source: message.source,
     addresses: message.addressOrder.length > 0 ? message.addressOrder : message.addresses,
     hostName: message.hostName,
+    families: wantedFamilies(message),
     ports: message.ownPortsDiffer ? message.ownPorts : message.portOverrides,
     node: message.node,
     zone: message.zone,
@@ -33,6 +37,12 @@ export function endpointOf(names: EndpointNames, message: EndpointMessage): Endp
     instance: message.instance,
     needs: message.needs,
   };
+}
+
+/** Only of a host name, and only where they are not all. */
+function wantedFamilies({ hostName, families }: EndpointMessage): Endpoint["families"] {
+  const wanted = familiesOf(families);
+  return hostName === "" || wanted.length === FAMILIES.length ? EMPTY : wanted;
 }
 
 function hintsOf({ hintZones, hintNodes }: EndpointMessage): TopologyHints {

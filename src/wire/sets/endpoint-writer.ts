@@ -2,7 +2,7 @@ import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { NodeEndpoint } from "../../core/view/ops.ts";
 import type { ProtoWriter } from "../protobuf/proto-writer.ts";
 import { ENDPOINT_FIELD } from "./endpoint-fields.ts";
-import { portUseOf } from "./family-mask.ts";
+import { maskOf, portUseOf } from "./family-mask.ts";
 import { writeIpSet, writeOrder } from "./ip-set.ts";
 import { UNNAMED_TARGET } from "./port-mapping.ts";
 import type { Scopes } from "./scopes.ts";
@@ -83,6 +83,7 @@ function writeCommon(writer: ProtoWriter, endpoint: Endpoint): void {
   writer.strings(ENDPOINT_FIELD.needs, endpoint.needs);
   writer.map(ENDPOINT_FIELD.labels, endpoint.labels);
   writer.map(ENDPOINT_FIELD.annotations, endpoint.annotations);
+  writer.uint32(ENDPOINT_FIELD.families, maskOf(endpoint.families));
 }
 
 /** A port without a name is said twice: see `UNNAMED_TARGET`; some old clients look for "" all the same. */

@@ -103,6 +103,7 @@ export const endpoint: fc.Arbitrary<Endpoint> = record({
   source: fc.oneof(fc.constant(""), name),
   addresses: ips,
   hostName: fc.oneof(fc.constant(""), fc.constant("server.example")),
+  families: fc.constantFrom<Family[]>([], ["v4"], ["v6"]),
   ports: fc.uniqueArray(record({ name: fc.oneof(fc.constant(""), name), port }), {
     maxLength: 3,
     selector: (one) => one.name,
@@ -122,7 +123,7 @@ export const endpoint: fc.Arbitrary<Endpoint> = record({
     fc.tuple(name, name).map(([a, b]) => `${a}/${b}`),
     { maxLength: 2 },
   ),
-});
+}).map((one) => (one.hostName === "" ? { ...one, families: [] } : one));
 
 /** Of the service of its group or of another one, with the endpoint's own ports or resolved ones. */
 export const nodeEndpoint: fc.Arbitrary<NodeEndpoint> = record({

@@ -52,9 +52,10 @@ describe("names", () => {
   const planOf = (more: object) => planFiles(listener({ mode: "dns", ...more }), files, FACTS);
 
   test("hosts of the file; resolvers of the machine, but never the listener itself", () => {
-    expect(planOf({ hostsFile: "/hosts" }).config.dns).toEqual({
+    expect(planOf({ hostsFile: "/hosts", dnsTtlSeconds: 30 }).config.dns).toEqual({
       hosts: HOSTS,
       forwardTo: [ipAddress("192.0.2.53", 53)],
+      ttlSeconds: 30,
     });
     expect(planOf({ address: "0.0.0.0" }).config.dns?.forwardTo).toHaveLength(1);
     expect(planOf({ port: 5353 }).config.dns?.forwardTo).toHaveLength(2);

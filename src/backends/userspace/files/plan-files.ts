@@ -49,7 +49,8 @@ function planDns(listener: Listener, files: ListenerFiles, facts: NodeFacts): Fi
   const others = resolvers.filter((resolver) => !isOwn(resolver, listener, facts));
   const notes = keptNote(what, entry.problem);
   if (listener.allowOthers && others.length === 0) notes.push("there is no resolver to forward to");
-  return { config: { ...NOTHING, dns: { hosts: entry.value, forwardTo: others } }, notes };
+  const dns = { hosts: entry.value, forwardTo: others, ttlSeconds: listener.dnsTtlSeconds };
+  return { config: { ...NOTHING, dns }, notes };
 }
 
 /** Who forwards to itself goes round in circles. */

@@ -73,6 +73,7 @@ function endpointOf(
     podName: server.podName,
     addresses: isName ? [] : hosts,
     hostName: isName ? hosts[0] : "",
+    families: server.families,
     ports: endpointPorts(server, ports),
     node: server.node,
     zone: server.zone,

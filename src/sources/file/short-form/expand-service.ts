@@ -154,6 +154,7 @@ function expandListen(
     trustedHops: listen.trustedHops,
     hostsFile: listen.hostsFile,
     forwardTo: listen.forwardTo,
+    dnsTtlSeconds: listen.dnsTtl && Math.round(listen.dnsTtl / MS_PER_SECOND),
     node: listen.node,
   });
 }

@@ -40,6 +40,7 @@ const listenObject = z
     trustedHops: oneOrMany(cidrSchema).optional(),
     hostsFile: z.string().optional(),
     forwardTo: oneOrMany(resolverSchema).optional(),
+    dnsTtl: durationField.optional(),
     node: z.string().optional(),
   })
   .transform(({ address, ...listen }) => ({ ...listen, at: address }));

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { FAMILIES } from "../../../core/model/address.ts";
 import { nameSchema, portSchema } from "../../../core/model/common.ts";
 import { metadata, oneOrMany, referenceField, serverAddressField } from "./fields.ts";
 import type { ServerAddress, ShortServer } from "./short-form.ts";
@@ -11,6 +12,7 @@ const serverObject = z
       "addresses that mean the same server: all with one port, or a single host name",
     ),
     name: nameSchema.optional(),
+    families: oneOrMany(z.enum(FAMILIES)).optional(),
     ports: z.record(z.string(), portSchema).default({}),
     weight: z.int().min(0).max(65_535).optional(),
     node: z.string().optional(),

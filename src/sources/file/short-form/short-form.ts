@@ -1,3 +1,4 @@
+import type { Family } from "../../../core/model/address.ts";
 import type { StringMap } from "../../../core/model/common.ts";
 import type { TopologyHints } from "../../../core/model/endpoint.ts";
 import type { BalancingMethod, RouteHints } from "../../../core/model/group.ts";
@@ -78,6 +79,8 @@ export interface ShortListen extends ShortMetadata {
   readonly trustedHops?: readonly string[] | undefined;
   readonly hostsFile?: string | undefined;
   readonly forwardTo?: readonly string[] | undefined;
+  /** In milliseconds, as all durations; whole seconds count. */
+  readonly dnsTtl?: number | undefined;
   readonly node?: string | undefined;
 }
 
@@ -115,6 +118,8 @@ export interface ServerAddress {
 
 export interface ShortServer extends ShortMetadata {
   readonly at: readonly ServerAddress[];
+  /** Of a host name: which addresses are wanted. */
+  readonly families?: readonly Family[] | undefined;
   readonly name?: string | undefined;
   readonly ports: Readonly<Record<string, number>>;
   readonly weight?: number | undefined;
