@@ -41,12 +41,10 @@ export interface BackendContext {
   readonly onRepair?: (error: unknown) => void;
 }
 
-/** What a backend is told, and may say, of the instance that it is a part of. */
+/** What a backend is told of the instance that it is a part of. */
 export interface InstanceHealth {
   /** Nothing hangs, nothing failed, and all other backends have applied a state. */
   isHealthy(): boolean;
-  /** Says why traffic from outside should stay away from this node; undefined: it should not. */
-  setNodeEligible(whyNot: string | undefined): void;
 }
 
 /** Descriptors of listening sockets, by ids that mean the same in both processes. */

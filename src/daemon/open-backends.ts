@@ -9,6 +9,7 @@ import type { BackendConfig, InstanceConfig } from "./config.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Succession } from "./succession.ts";
+import { watchEligibility } from "./watch-eligibility.ts";
 
 export interface OpenBackendsContext {
   readonly deps: InstanceDeps;
@@ -78,7 +79,6 @@ async function openBackend(
     inherited: succession.inheritedBy(name),
     health: {
       isHealthy: () => board.health().healthy && haveOthersSynced(board, name),
-      setNodeEligible: (whyNot) => board.setNodeEligible(whyNot),
     },
     onRepair: (error) => {
       if (error === undefined) report.ok(definition.summary);
@@ -96,10 +96,15 @@ async function openBackend(
     ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),
     ...deviationsOf(definition.name).map(describeDeviation),
   ];
+  const followsNode = definition.sets.includes("nodes");
+  const followNode = (sink: Sink): Sink =>
+    followsNode
+      ? watchEligibility(sink, config.node, (whyNot) => board.setNodeEligible(whyNot))
+      : sink;
   const tell = (): void => report.notHonoured([...always, ...backend.status().notHonoured]);
   tell();
   return {
-    named: { name, sink: metrics.meter(name, afterSync(backend.sink, tell)) },
+    named: { name, sink: metrics.meter(name, afterSync(followNode(backend.sink), tell)) },
     status: () => backend.status(),
     always: always.length,
   };

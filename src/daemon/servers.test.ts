@@ -41,10 +41,17 @@ test("health pages answer 200 or 503 by what they ask", async () => {
   expect(await status("/readyz")).toBe(200);
   source.failed("gone");
   expect([await status("/livez"), await status("/healthz"), await status("/readyz")]).toEqual([
+    200, 200, 503,
+  ]);
+  board.add("sync", "print").failed("locked");
+  expect([await status("/livez"), await status("/healthz"), await status("/readyz")]).toEqual([
     200, 503, 503,
   ]);
   const body: unknown = await (await fetch(`${url}/healthz?verbose`)).json();
-  expect(body).toMatchObject({ healthy: false, reasons: ["source file: failed: gone"] });
+  expect(body).toMatchObject({
+    healthy: false,
+    reasons: ["source file: failed: gone", "sync print: failed: locked"],
+  });
 });
 
 test("before its sources are on the board an instance is not ready, whatever else is well", async () => {

@@ -81,6 +81,7 @@ export function sampleNode(fields: Partial<Node> & { readonly name: string }): N
     subnets: EMPTY,
     tunnel: undefined,
     alive: true,
+    leaving: "",
     ...fields,
   };
 }

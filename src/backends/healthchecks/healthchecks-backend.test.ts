@@ -53,7 +53,6 @@ const node = (fields: object = {}): ModelObject =>
   nodeSchema.parse({ kind: "Node", name: NODE, addresses: ["127.0.0.1"], ...fields });
 
 async function start(isHealthy: () => boolean = () => true) {
-  const eligible: (string | undefined)[] = [];
   const warnings: string[] = [];
   const backend = await createHealthchecksBackend(
     { nodeportAddresses: "localhost" },
@@ -66,7 +65,7 @@ async function start(isHealthy: () => boolean = () => true) {
         warn: (_, message) => warnings.push(message),
         error: () => undefined,
       },
-      health: { isHealthy, setNodeEligible: (whyNot) => eligible.push(whyNot) },
+      health: { isHealthy },
     },
     { startServer: startHealthServer },
   );
@@ -82,7 +81,7 @@ async function start(isHealthy: () => boolean = () => true) {
       else await backend.sink.send(op);
     }
   };
-  return { backend, sync, eligible, warnings };
+  return { backend, sync, warnings };
 }
 
 const ask = (port: number, path = "/"): Promise<Response> =>
@@ -157,18 +156,4 @@ test("a port that is taken is told, keeps no other away, and is tried again", as
   await vi.runOnlyPendingTimersAsync();
   await vi.waitFor(() => expect(backend.status().notHonoured).toEqual([]));
   expect((await ask(taken)).status).toBe(503);
-});
-
-test("a node that is deleted or not alive is not eligible; one that was never known is", async () => {
-  const { sync, eligible } = await start();
-  await sync(web(0));
-  await sync(node());
-  await sync(node({ alive: false }));
-  await sync(web(0));
-  expect(eligible).toEqual([
-    undefined,
-    undefined,
-    "node node-a is not alive",
-    "node node-a was deleted",
-  ]);
 });

@@ -4,7 +4,7 @@ import { createFullStateSink, type FullState } from "../../core/sinks/fullstate.
 import type { Backend, BackendContext } from "../backend.ts";
 import { HealthPorts, type StartHealthServer } from "./health-ports.ts";
 import { type HEALTHCHECKS_OPTIONS, HEALTHCHECKS_SETS } from "./options.ts";
-import { type HealthPlan, planHealthChecks, whyNotEligible } from "./plan-health-checks.ts";
+import { type HealthPlan, planHealthChecks } from "./plan-health-checks.ts";
 
 /** What the backend takes from the world; tests give their own. */
 export interface HealthchecksWorld {
@@ -26,7 +26,6 @@ export async function createHealthchecksBackend(
   const isProxyHealthy = (): boolean => health?.isHealthy() ?? true;
   const ports = new HealthPorts(NOTHING_YET, { startServer, isProxyHealthy, log });
   let plan = NOTHING_YET;
-  let wasKnown = false;
   let retry: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
 
@@ -42,8 +41,6 @@ export async function createHealthchecksBackend(
   };
   const apply = (state: FullState): Promise<void> => {
     plan = planHealthChecks(state, nodeName, which);
-    health?.setNodeEligible(whyNotEligible(state, nodeName, wasKnown));
-    wasKnown ||= state.further.nodes.has(nodeName);
     return follow();
   };
   return {

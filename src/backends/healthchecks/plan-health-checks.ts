@@ -48,17 +48,6 @@ export function planHealthChecks(
   return { addresses, checks, notHonoured };
 }
 
-/** Why outside traffic should stay away; undefined where it may come. */
-export function whyNotEligible(
-  state: FullState,
-  nodeName: string,
-  wasKnown: boolean,
-): string | undefined {
-  const node = state.further.nodes.get(nodeName);
-  if (node === undefined) return wasKnown ? `node ${nodeName} was deleted` : undefined;
-  return node.alive ? undefined : `node ${nodeName} is not alive`;
-}
-
 function nodePortAddressesOf(
   state: FullState,
   name: string,

@@ -23,6 +23,8 @@ export interface Node {
   readonly tunnel: Tunnel | undefined;
   /** False once its liveness is lost. */
   readonly alive: boolean;
+  /** Why traffic from outside should go elsewhere, as the node is about to go; empty where it stays. */
+  readonly leaving: string;
 }
 
 export const nodeSchema: z.ZodType<Node> = z
@@ -36,6 +38,7 @@ export const nodeSchema: z.ZodType<Node> = z
     subnets: z.array(cidrSchema).default([]),
     tunnel: z.strictObject({ address: z.string(), publicKey: z.string().default("") }).optional(),
     alive: z.boolean().default(true),
+    leaving: z.string().default(""),
   })
   // The field is there also where it is undefined: equal objects have equal keys.
   .transform((node) => ({ ...node, tunnel: node.tunnel }));

@@ -30,10 +30,22 @@ test("ready only when every component is ok; starting is healthy, failed is not"
   expect(board.health()).toEqual({
     live: true,
     ready: false,
-    healthy: false,
+    healthy: true,
     nodeEligible: true,
     reasons: ["source file: failed: web.yaml:3: port 70000"],
   });
+});
+
+test("a source that fails is unhealthy only before it was ever well; anything else always is", () => {
+  const { board } = createBoard();
+  const source = board.add("source", "kube");
+  source.failed("no answer");
+  expect(board.health().healthy).toBe(false);
+  source.ok("");
+  source.failed("no answer");
+  expect(board.health()).toMatchObject({ healthy: true, ready: false });
+  board.add("sync", "print").failed("locked");
+  expect(board.health().healthy).toBe(false);
 });
 
 test("an empty board is ready", () => {

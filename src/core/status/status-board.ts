@@ -34,7 +34,10 @@ export interface HealthReport {
   readonly live: boolean;
   /** Everything is well: what was asked for is true on this node. */
   readonly ready: boolean;
-  /** Nothing hangs and nothing failed; what is still starting does not count. */
+  /**
+   * Nothing hangs and nothing failed. What is still starting does not count, nor a source that was well
+   * before: with what it said the node goes on to serve.
+   */
   readonly healthy: boolean;
   /** Whether traffic from outside should be sent to this node: not where it is about to go. */
   readonly nodeEligible: boolean;
@@ -122,11 +125,16 @@ export class StatusBoard {
       }
       if (health === "ok") continue;
       ready = false;
-      if (health === "failed") healthy = false;
+      if (isUnhealthy(component)) healthy = false;
       reasons.push(`${kind} ${name}: ${health}${message === "" ? "" : `: ${message}`}`);
     }
     const nodeEligible = this.#whyNotEligible === undefined;
     if (this.#whyNotEligible !== undefined) reasons.push(this.#whyNotEligible);
     return { live, ready: ready && live, healthy: healthy && live, nodeEligible, reasons };
   }
+}
+
+/** What a source said before it failed is served all the same. */
+function isUnhealthy({ kind, health, okMs }: ComponentStatus): boolean {
+  return health === "failed" && (kind !== "source" || okMs === undefined);
 }

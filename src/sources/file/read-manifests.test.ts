@@ -284,6 +284,7 @@ test("a node has its zone, internal addresses first, and its networks", () => {
     addresses: ["192.0.2.1", "203.0.113.1"],
     subnets: ["10.244.1.0/24"],
     alive: true,
+    leaving: "",
   });
 });
 

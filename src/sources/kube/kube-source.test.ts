@@ -99,6 +99,22 @@ test("only one node where only one is wanted; when it goes, it is gone", async (
   await expect.poll(() => [...followed.store.objects("Node")]).toEqual([]);
 });
 
+test("a node that is being deleted, or that the autoscaler removes, is about to go", async () => {
+  const server = await startShop();
+  const followed = await followKube([server.url]);
+  const leaving = () => followed.store.get("Node", "node-a")?.leaving;
+  await expect.poll(leaving).toBe("");
+  const taint = { key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" };
+  server.put(kubeNode("node-a", { spec: { taints: [{ key: "other" }, taint] } }));
+  await expect.poll(leaving).toBe("it is tainted ToBeDeletedByClusterAutoscaler");
+  server.put(kubeNode("node-a"));
+  await expect.poll(leaving).toBe("");
+  const { metadata } = kubeNode("node-a");
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  server.put({ ...kubeNode("node-a"), metadata: { ...metadata, deletionTimestamp } });
+  await expect.poll(leaving).toBe("it is being deleted");
+});
+
 const FAULTS: readonly Fault[] = [
   ...([410, 429, 500, 503, 404] as const).flatMap((status): readonly Fault[] => [
     { on: "list", does: "status", status },

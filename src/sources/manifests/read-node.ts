@@ -1,9 +1,10 @@
 import { parseCidr } from "../../core/model/address.ts";
 import { EMPTY } from "../../core/model/common.ts";
 import type { Node } from "../../core/model/node.ts";
-import type { Raw, RawReader } from "../../core/model/raw-reader.ts";
+import { isRaw, type Raw, type RawReader } from "../../core/model/raw-reader.ts";
 import { readMetadata } from "./read-metadata.ts";
 
+const AUTOSCALER_TAINT = "ToBeDeletedByClusterAutoscaler";
 const ZONE_LABEL = "topology.kubernetes.io/zone";
 
 /** Reads a v1 Node. */
@@ -19,7 +20,17 @@ export function readNode(reader: RawReader, raw: Raw): Node {
     subnets: readSubnets(reader, raw),
     tunnel: undefined,
     alive: true,
+    leaving: readLeaving(reader, raw),
   };
+}
+
+/** As kube-proxy sees it: a node that is being deleted, or that the autoscaler is about to remove. */
+function readLeaving(reader: RawReader, raw: Raw): string {
+  const metadata = reader.object(raw, "metadata");
+  if ((metadata["deletionTimestamp"] ?? undefined) !== undefined) return "it is being deleted";
+  const taints = reader.list(reader.object(raw, "spec"), "taints");
+  const isTainted = taints.some((taint) => isRaw(taint) && taint["key"] === AUTOSCALER_TAINT);
+  return isTainted ? `it is tainted ${AUTOSCALER_TAINT}` : "";
 }
 
 /** Internal addresses before external ones, as kube-proxy takes a node's primary address. */

@@ -20,4 +20,5 @@ export const NODE_FIELD = {
   subnets: 102,
   tunnel: 103,
   dead: 104,
+  leaving: 105,
 } as const;

@@ -182,6 +182,7 @@ function readNode(reader: ProtoReader): Node {
   let zone = "";
   let tunnel: Tunnel | undefined;
   let dead = false;
+  let leaving = "";
   const labels = new Map<string, string>();
   const annotations = new Map<string, string>();
   const addresses: string[] = [];
@@ -212,6 +213,9 @@ function readNode(reader: ProtoReader): Node {
       case NODE_FIELD.dead:
         dead = reader.bool();
         break;
+      case NODE_FIELD.leaving:
+        leaving = reader.string();
+        break;
       default:
         reader.skip();
     }
@@ -226,6 +230,7 @@ function readNode(reader: ProtoReader): Node {
     subnets: orEmpty(subnets),
     tunnel,
     alive: !dead,
+    leaving,
   };
 }
 

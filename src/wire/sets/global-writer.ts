@@ -96,4 +96,5 @@ function writeNode(writer: ProtoWriter, node: Node): void {
     writer.end();
   }
   writer.bool(NODE_FIELD.dead, !node.alive);
+  writer.string(NODE_FIELD.leaving, node.leaving);
 }

@@ -159,4 +159,5 @@ export const node: fc.Arbitrary<Node> = record({
   subnets: fc.uniqueArray(fc.constantFrom("10.1.0.0/24", "fd01::/64")),
   tunnel: fc.option(record({ address: name, publicKey: word }), { nil: undefined }),
   alive: fc.boolean(),
+  leaving: word,
 });

@@ -12,6 +12,7 @@ const node = z.strictObject({
   subnets: oneOrMany(cidrSchema).optional(),
   tunnel: z.strictObject({ address: z.string(), publicKey: z.string().optional() }).optional(),
   alive: z.boolean().optional(),
+  leaving: z.string().optional(),
 });
 
 const certificate = z.strictObject({
