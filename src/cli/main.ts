@@ -8,7 +8,10 @@ endEarly(argv[0], process);
 
 // `portolan view FILE | head`: who read has seen enough. What runs on, such as `run`, listens as well.
 process.stdout.on("error", (error) => {
-  if (!("code" in error) || error.code !== "EPIPE") throw error;
+  const isRead = !("code" in error) || error.code !== "EPIPE";
+  if (!isRead || process.stdout.listenerCount("error") > 1) return;
+  process.stderr.write(`portolan: standard output: ${error.message}\n`);
+  process.exit(1);
 });
 
 // Only now: to load the program takes a while, in which it may be asked to end.

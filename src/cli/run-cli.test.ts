@@ -48,6 +48,7 @@ test("version, for people and for machines", async () => {
     code: 0,
     stdout: expect.stringMatching(/^portolan \d+\.\d+\.\d+ \(node v/),
   });
+  expect((await cli(["--version"])).stdout).toBe((await cli(["version"])).stdout);
   const { stdout } = await cli(["version", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ node: process.version });
 });

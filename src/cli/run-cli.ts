@@ -5,6 +5,9 @@ import { COMMANDS, loadCommands } from "./commands.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE, exitCodeOf } from "./exit-codes.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
+/** As every program has it. */
+const VERSION_FLAGS: ReadonlySet<string | undefined> = new Set(["--version", "-V"]);
+
 /** Runs one command line; all that goes wrong ends as lines on standard error and an exit code. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
@@ -16,7 +19,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   }
 }
 
-async function parseAndRun(argv: readonly string[], context: CliContext): Promise<number> {
+async function parseAndRun(words: readonly string[], context: CliContext): Promise<number> {
+  const argv = VERSION_FLAGS.has(words[0]) ? ["version", ...words.slice(1)] : words;
   const load = COMMANDS.get(argv[0] ?? "");
   const specs = load === undefined ? await loadCommands() : [await load()];
   for (const line of await unknownVariables(context.environment, specs, loadCommands)) {

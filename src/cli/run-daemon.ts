@@ -33,6 +33,7 @@ export async function runDaemon(
     signals: process,
     stdout,
     log,
+    hasTerminal: stderr.isTTY === true,
     exit: (code) => process.exit(code),
   });
   try {

@@ -8,6 +8,7 @@ export interface EndRequest {
 
 const EXIT_INTERRUPTED = 130;
 const EXIT_TERMINATED = 143;
+const EXIT_HUNG_UP = 129;
 const EXIT_FAILED = 1;
 
 /** The part of `process` that ends a program; tests give their own. */
@@ -23,17 +24,19 @@ export interface EndListener {
 
 /**
  * Listens for what ends the program. The first SIGTERM (0) or SIGINT (130) asks for a clean end, a
- * second one ends it at once (143, 130); so does an error that nobody caught (1). When nobody reads
- * standard output any more, the end is quiet (0).
+ * second one ends it at once (143, 130); so does an error that nobody caught (1). SIGHUP is a SIGTERM
+ * where there is a terminal that can go, and nothing where there is none. When nobody reads standard
+ * output any more, the end is quiet (0).
  */
 export function listenForEnd(options: {
   readonly signals: EndSignals;
   readonly stdout: EndSignals;
   readonly log: Log;
+  readonly hasTerminal: boolean;
   /** Ends the process where it stands. */
   readonly exit: (code: number) => void;
 }): EndListener {
-  const { signals, stdout, log, exit } = options;
+  const { signals, stdout, log, hasTerminal, exit } = options;
   let wasAsked = false;
   let resolve: (request: EndRequest) => void = () => undefined;
   const asked = new Promise<EndRequest>((settle) => {
@@ -60,6 +63,7 @@ export function listenForEnd(options: {
   const listeners: readonly [EndSignals, string, (...args: unknown[]) => void][] = [
     [signals, "SIGTERM", ask("SIGTERM", 0, EXIT_TERMINATED)],
     [signals, "SIGINT", ask("SIGINT", EXIT_INTERRUPTED, EXIT_INTERRUPTED)],
+    [signals, "SIGHUP", hasTerminal ? ask("SIGHUP", 0, EXIT_HUNG_UP) : () => undefined],
     [signals, "uncaughtException", fatal],
     [signals, "unhandledRejection", fatal],
     [stdout, "error", outputFailed],

@@ -8,6 +8,7 @@ import { GlobalStore } from "../core/store/global-store.ts";
 import { NodeWatcher } from "../core/view/node-watcher.ts";
 import type { Source, SourceReporter } from "../sources/source.ts";
 import { writeAudit } from "./audit.ts";
+import { auditedStream } from "./audited-stream.ts";
 import { API } from "./backend-words.ts";
 import type { Closers } from "./closers.ts";
 import type { InstanceConfig } from "./config.ts";
@@ -60,7 +61,8 @@ function createDirectFeed(
 ): Feed {
   const report = sourceReporter(board.add("source", spec.owner), firstSyncs);
   return {
-    open: (request) => deps.watchApi(spec, config, request, report),
+    open: async (request) =>
+      auditedStream(await deps.watchApi(spec, config, request, report), spec.owner, deps.log),
     start: async () => undefined,
     watchers: () => 0,
   };

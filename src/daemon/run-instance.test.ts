@@ -20,18 +20,20 @@ interface Ends {
   readonly lines: LogLine[];
 }
 
-function createEnds(): Ends {
+function createEnds(hasTerminal = true): Ends {
   const signals = new EventEmitter();
   const stdout = new EventEmitter();
   const exits: number[] = [];
   const { log, lines } = createLog();
-  const end = listenForEnd({ signals, stdout, log, exit: (code) => void exits.push(code) });
+  const exit = (code: number): void => void exits.push(code);
+  const end = listenForEnd({ signals, stdout, log, hasTerminal, exit });
   return { end, signals, stdout, exits, lines };
 }
 
 test.each([
   ["SIGTERM", 0],
   ["SIGINT", 130],
+  ["SIGHUP", 0],
 ])("%s ends cleanly with %i", async (signal, code) => {
   const { end, signals, exits } = createEnds();
   const calls: string[] = [];
@@ -53,6 +55,15 @@ test.each([
   expect(exits).toEqual([]);
   signals.emit(second);
   expect(exits).toEqual([code]);
+});
+
+test("without a terminal a SIGHUP is nothing", async () => {
+  const { end, signals, exits } = createEnds(false);
+  signals.emit("SIGHUP");
+  signals.emit("SIGHUP");
+  signals.emit("SIGTERM");
+  expect(await end.asked).toMatchObject({ reason: "SIGTERM" });
+  expect(exits).toEqual([]);
 });
 
 test("an error that nobody caught is logged and ends with 1", () => {

@@ -1,3 +1,4 @@
+import { CoreError } from "../core/errors.ts";
 import type { InstanceConfig } from "./config.ts";
 import type { EndListener, EndRequest } from "./end-requests.ts";
 import { type Instance, startInstance } from "./instance.ts";
@@ -50,7 +51,11 @@ export async function runInstance(
   ];
   if (config.values.once) {
     const applied = { reason: "the first state is applied", exitCode: 0 };
-    reasons.push(instance.applied.then(() => applied, describeFailure));
+    const notApplied = (error: unknown): EndRequest => {
+      if (isMistake(error)) failure = { error };
+      return describeFailure(error);
+    };
+    reasons.push(instance.applied.then(() => applied, notApplied));
   } else if (endsOnFirstFailure || takesOver(config)) {
     reasons.push(firstFailure(instance));
   }
@@ -92,6 +97,11 @@ function firstFailure({ applied }: Instance): Promise<EndRequest> {
   return new Promise((resolve) => {
     applied.catch((error: unknown) => resolve(describeFailure(error)));
   });
+}
+
+/** What is wrong with the configuration, and not with the world. */
+function isMistake(error: unknown): boolean {
+  return error instanceof CoreError && error.code === "ERR_CONFIG_INVALID";
 }
 
 function describeFailure(error: unknown): EndRequest {

@@ -51,6 +51,7 @@ const WAYS: Readonly<Record<string, () => void>> = {
       signals: process,
       stdout: process.stdout,
       log: host.log,
+      hasTerminal: false,
       exit: (code) => process.exit(code),
     });
     // A clean end that takes for ever.

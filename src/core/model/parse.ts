@@ -45,8 +45,8 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Freezes plain data to the bottom. For single objects: bulk loading relies on the types alone. */
-function deepFreeze<T>(value: T): T {
+/** Freezes plain data to the bottom. Not for what a source loads in bulk: that relies on the types alone. */
+export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);
   return Object.freeze(value);

@@ -14,6 +14,28 @@ function summary(commit: Commit): string[] {
   return commit.changes.map((change) => `${change.action} ${change.kind} ${change.key}`);
 }
 
+test("an error of a listener comes after all were told, and refuses nothing", async () => {
+  const store = new GlobalStore();
+  const told: number[] = [];
+  const thrown = new Promise((resolve) => process.once("uncaughtException", resolve));
+  store.onCommit(() => {
+    throw new Error("of a listener");
+  });
+  store.onCommit(({ revision }) => told.push(revision));
+  expect(store.transact("file", (tx) => tx.set(web)).revision).toBe(1);
+  expect(told).toEqual([1]);
+  expect(await thrown).toMatchObject({ message: "of a listener" });
+});
+
+test("a function that is async is refused: what it says after a wait would be lost", () => {
+  const store = new GlobalStore();
+  const late = async () => undefined;
+  expect(() => store.transact("file", late)).toThrow(
+    expect.objectContaining({ code: "ERR_USAGE" }),
+  );
+  expect(store.revision).toBe(0);
+});
+
 test("a transaction has one revision, and one that changes nothing has none", () => {
   const store = new GlobalStore();
   const first = store.transact("file", (tx) => {

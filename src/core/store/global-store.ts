@@ -144,11 +144,15 @@ export class GlobalStore {
 
   /**
    * Applies what `write` says, all or nothing.
-   * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN where another object holds what is claimed
+   * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN where another object holds what is claimed;
+   * ERR_USAGE where `write` is async
    */
   transact(owner: string, write: (transaction: Transaction) => void): Commit {
     const pending = this.begin(owner);
-    write(pending.transaction);
+    const said: unknown = write(pending.transaction);
+    if (said instanceof Promise) {
+      throw new CoreError("ERR_USAGE", "transact takes a function that is not async; see begin");
+    }
     return pending.commit();
   }
 
@@ -205,7 +209,7 @@ export class GlobalStore {
     objects.record(beforesOf(changes, () => true, objects.isWatched));
     const commit = { owner, revision: this.#revision, changes };
     this.#wake();
-    for (const listener of this.#listeners) listener(commit);
+    for (const listener of this.#listeners) tell(listener, commit);
     return commit;
   }
 
@@ -218,6 +222,17 @@ export class GlobalStore {
   *#keysOf(owner: string): Generator<readonly [Kind, string]> {
     yield* this.#tables.keysOf(owner);
     for (const object of this.#ownership.waiting(owner)) yield [object.kind, keyOf(object)];
+  }
+}
+
+/** What is committed is so: an error of who is told is no refusal, and keeps nobody else from being told. */
+function tell(listener: (commit: Commit) => void, commit: Commit): void {
+  try {
+    listener(commit);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }
 

@@ -21,6 +21,16 @@ test("a watcher gets, as one step, the values of the place where it stood", () =
   expect(seen(early)).toEqual({});
 });
 
+test("of a key that changed twice a watcher gets the older value, while another stands between", () => {
+  const history = new History<string>(100);
+  const early = history.cursor();
+  step(history, { a: "a0" });
+  const between = history.cursor();
+  step(history, { a: "a1" });
+  expect(seen(early)).toEqual({ a: "a0" });
+  expect(seen(between)).toEqual({ a: "a1" });
+});
+
 test("what every watcher has seen is forgotten", () => {
   const history = new History<string>(100);
   const one = history.cursor();

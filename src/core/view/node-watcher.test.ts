@@ -187,6 +187,30 @@ test("an endpoint says for each port and family in which lists it is", () => {
   });
 });
 
+test("nodes that use an endpoint in different ways are each told their own", () => {
+  const store = storeWith(
+    web,
+    pod("a", { addresses: ["10.1.0.1", "fd00::1"], hints: { zones: ["east"], nodes: [] } }),
+    pod("b", { addresses: ["10.1.0.2"], hints: { zones: ["west"], nodes: [] } }),
+    // Without a hint there is no topology for IPv6.
+    pod("c", { addresses: ["fd00::3"] }),
+    sampleNode({ name: "e", zone: "east" }),
+    sampleNode({ name: "w", zone: "west" }),
+  );
+  const familiesOfA = (node: string) => {
+    for (const op of new NodeWatcher(store, node).poll() ?? []) {
+      const isA = op.op === "set" && op.set === "endpoints" && op.path === "default/web/a";
+      if (isA) return op.value.ports[0]?.clusterFor;
+    }
+    return undefined;
+  };
+  expect([familiesOfA("e"), familiesOfA("w"), familiesOfA("e")]).toEqual([
+    ["v4", "v6"],
+    ["v6"],
+    ["v4", "v6"],
+  ]);
+});
+
 test("endpoints that no list of a node uses are not sent to it", () => {
   const service = { ...web, internalTrafficPolicy: "Local" } as const;
   const pods = [

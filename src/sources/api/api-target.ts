@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect as connectSocket, isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import { connect as connectTls, type SecureContextOptions } from "node:tls";
+import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import { CoreError } from "../../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 
@@ -99,23 +99,30 @@ function tlsReasonOf(cause: unknown): string | undefined {
   return `TLS: ${String(cause.reason)}`;
 }
 
-function openSocket(address: ListenAddress, tls: SecureContextOptions | undefined): Duplex {
+function openSocket(address: ListenAddress, tls: SecureContext | undefined): Duplex {
   const place = address.kind === "unix" ? { path: address.path } : address;
   if (tls === undefined) return connectSocket(place);
   const name = address.kind === "unix" ? UNIX_SERVER_NAME : address.host;
   return connectTls({
     ...place,
-    ...tls,
-    minVersion: "TLSv1.2",
+    secureContext: tls,
     ALPNProtocols: ["h2"],
     // An address is not a name that could be asked for; it is checked as the host all the same.
     ...(isIP(name) === 0 ? { servername: name } : {}),
   });
 }
 
-async function readTls(tls: ApiClientTls): Promise<SecureContextOptions> {
-  const [cert, key, ca] = await Promise.all([tls.certFile, tls.keyFile, tls.caFile].map(readPem));
-  return { cert, key, ca };
+async function readTls({ certFile, keyFile, caFile }: ApiClientTls): Promise<SecureContext> {
+  const [cert, key, ca] = await Promise.all([certFile, keyFile, caFile].map(readPem));
+  try {
+    return createSecureContext({ cert, key, ca, minVersion: "TLSv1.2" });
+  } catch (cause) {
+    throw new CoreError(
+      "ERR_CONFIG_INVALID",
+      `TLS of the API client: ${certFile}, ${keyFile} and ${caFile} do not go together: ${tlsReasonOf(cause) ?? String(cause)}; expected PEM: a certificate, its key, and the authorities`,
+      { cause },
+    );
+  }
 }
 
 async function readPem(file: string): Promise<Buffer> {

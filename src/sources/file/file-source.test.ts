@@ -190,6 +190,21 @@ test("a folder follows its files: added, removed, and the whole folder gone", as
   expect(nodes()).toEqual(["c"]);
 });
 
+test("a folder that was emptied keeps its state, as one does that is not mounted", async () => {
+  await writeFile(file, nodesText("a"));
+  const { reports, nodes } = await start({ path: folder });
+  await reports.next();
+  await rm(file);
+  expect(await reports.next()).toMatchObject({
+    code: "ERR_STATE_UNREADABLE",
+    message: expect.stringContaining("no state file is left"),
+  });
+  expect(nodes()).toEqual(["a"]);
+  await writeFile(file, "version: 1\n");
+  expect(await reports.next()).toBe("0 objects from 1 file");
+  expect(nodes()).toEqual([]);
+});
+
 test("what another source holds is refused and said, and taken once it is free", async () => {
   await writeFile(file, nodesText("a", "b"));
   const store = new GlobalStore();

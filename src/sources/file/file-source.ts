@@ -26,7 +26,7 @@ const MAX_POSTPONED = 20;
  * A source that reads state files and follows their changes. Each time that they changed all of them
  * are read again, and replace what the owner had in one transaction. What can not be taken (a bad
  * file, one that vanished, an address that another source holds) changes nothing and is reported; a
- * file that goes from a folder takes its objects with it.
+ * file that goes from a folder takes its objects with it, the last one excepted.
  */
 export function createFileSource(options: FileSourceOptions): Source {
   return new FileSource(options);
@@ -40,6 +40,8 @@ class FileSource implements Source {
   #watch: FolderWatch | undefined;
   /** What was last read, also where it was refused: only a change is read again. */
   #seen: string | undefined;
+  /** Whether there were files at the last look that could be taken. */
+  #hadFiles = false;
   /** Read, but refused by the store: another source may give up what it holds. */
   #waiting: StableState | undefined;
   /** What was there at the last look, and how many looks in a row found something else. */
@@ -118,6 +120,7 @@ class FileSource implements Source {
     const { state, files } = this.#waiting;
     store.transact(this.owner, (tx) => tx.replaceAll(state.objects));
     this.#waiting = undefined;
+    this.#hadFiles = files.length > 0;
     this.#lastFailure = "";
     store.markSynced(this.owner);
     report.ok(summaryOf(state.objects.length, files.length, state.skipped));
@@ -137,7 +140,9 @@ class FileSource implements Source {
 
   async #list(): Promise<readonly FileVersion[]> {
     try {
-      return await listFiles(this.#path);
+      const files = await listFiles(this.#path);
+      if (files.length === 0 && this.#hadFiles) throw emptied(this.#path);
+      return files;
     } catch (error) {
       // When it comes back it is read, even where it is what it was.
       this.#seen = undefined;
@@ -152,6 +157,14 @@ class FileSource implements Source {
     this.#lastFailure = error.message;
     report.failed(error);
   }
+}
+
+/** A folder that is not mounted is empty too, and would take everything with it. */
+function emptied(path: string): CoreError {
+  return new CoreError(
+    "ERR_STATE_UNREADABLE",
+    `${path}: no state file is left; what was read before stays, unless a file says that there is nothing (version: 1)`,
+  );
 }
 
 function summaryOf(objects: number, files: number, skipped: readonly string[]): string {

@@ -1,3 +1,4 @@
+import { deepFreeze } from "../../core/model/parse.ts";
 import { parseState } from "./parse-state.ts";
 import { DEFAULT_MAX_FILE_BYTES, listFiles, readFiles } from "./read-files.ts";
 import type { LoadedState } from "./state-builder.ts";
@@ -8,10 +9,11 @@ export interface LoadOptions {
 }
 
 /**
- * Reads the state in a file, or in all files of a folder, once.
+ * Reads the state in a file, or in all files of a folder, once. What it returns is frozen.
  * @throws CoreError ERR_STATE_INVALID with all problems, ERR_STATE_TOO_LARGE, ERR_STATE_UNREADABLE
  */
 export async function loadState(path: string, options: LoadOptions = {}): Promise<LoadedState> {
   const files = await listFiles(path);
-  return parseState(await readFiles(files, options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES));
+  const read = await readFiles(files, options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
+  return deepFreeze(parseState(read));
 }
