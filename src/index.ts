@@ -54,7 +54,7 @@ export type { StateFile } from "./sources/file/state-file.ts";
 
 export { type Diff, DiffStore } from "./core/store/diff-store.ts";
 export { type Commit, GlobalStore, type GlobalStoreOptions } from "./core/store/global-store.ts";
-export type { Conflict } from "./core/store/ownership.ts";
+export type { Conflict } from "./core/store/resolution.ts";
 export type { GlobalState, GroupState, ServiceGroup, ServiceState } from "./core/store/state.ts";
 export type { Transaction } from "./core/store/transaction.ts";
 export { NodeWatcher } from "./core/view/node-watcher.ts";

@@ -1,7 +1,7 @@
 import type { Log } from "../core/log.ts";
 import { describe, type Kind } from "../core/model/object.ts";
 import type { Commit } from "../core/store/global-store.ts";
-import type { ObjectChange } from "../core/store/ownership.ts";
+import type { ObjectChange } from "../core/store/resolution.ts";
 
 /** So many objects are named; the rest is counted. What people deal with comes first. */
 const MAX_NAMED = 20;

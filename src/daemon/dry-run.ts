@@ -2,7 +2,7 @@ import type { Finding, Preview } from "../backends/backend.ts";
 import { renderOp } from "../backends/print/render-op.ts";
 import { CONTROL_OWNER } from "../control/world.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
-import type { Conflict } from "../core/store/ownership.ts";
+import type { Conflict } from "../core/store/resolution.ts";
 import { NodeWatcher } from "../core/view/node-watcher.ts";
 import type { Op } from "../core/view/ops.ts";
 import type { BackendConfig, InstanceConfig } from "./config.ts";

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import { groupKeyOf, type Kind, type ObjectOf } from "../../core/model/object.ts";
 import type { Commit, GlobalStore } from "../../core/store/global-store.ts";
-import type { ObjectChange } from "../../core/store/ownership.ts";
+import type { ObjectChange } from "../../core/store/resolution.ts";
 import { type StateView, viewOf } from "./state-view.ts";
 
 /**

@@ -9,7 +9,8 @@ import {
 } from "../model/object.ts";
 import { type Cursor, History } from "./history.ts";
 import { Indexes } from "./indexes.ts";
-import { type Conflict, type ObjectChange, Ownership } from "./ownership.ts";
+import { Ownership } from "./ownership.ts";
+import type { Conflict, ObjectChange } from "./resolution.ts";
 import type { GlobalState, ServiceState } from "./state.ts";
 import { Tables } from "./tables.ts";
 import { StagedTransaction, type Transaction } from "./transaction.ts";
@@ -36,6 +37,11 @@ export interface PendingTransaction {
    * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN where another object holds what is claimed
    */
   commit(): Commit;
+}
+
+/** What a transaction came to without what was refused. */
+export interface FittingCommit extends Commit {
+  readonly refused: readonly Conflict[];
 }
 
 /** An object as it was before a change; undefined where it was absent. */
@@ -167,6 +173,18 @@ export class GlobalStore {
         return this.#apply(owner, resolution.changes);
       },
     };
+  }
+
+  /**
+   * Applies what fits of what `write` says. What another object holds the key or an address of is left out:
+   * where it is there already, it stays as it is. For sources whose objects are written one by one.
+   */
+  transactFitting(owner: string, write: (transaction: Transaction) => void): FittingCommit {
+    const staged = new StagedTransaction(() => this.#keysOf(owner));
+    write(staged);
+    const { resolution, refused } = this.#ownership.resolveFitting(owner, staged.wishes);
+    resolution.commit();
+    return { ...this.#apply(owner, resolution.changes), refused };
   }
 
   /** A promise for the next commit or synced source. */

@@ -6,7 +6,7 @@ import type { Node } from "../model/node.ts";
 import { groupKeyOf, type Kind, type ModelObject } from "../model/object.ts";
 import type { SecurityGroup } from "../model/security-group.ts";
 import { groupsOf } from "../model/service.ts";
-import type { ObjectChange } from "./ownership.ts";
+import type { ObjectChange } from "./resolution.ts";
 import type { GroupState, ServiceState } from "./state.ts";
 
 /** The tables of the store that the indexes read. */

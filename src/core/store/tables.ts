@@ -1,5 +1,5 @@
 import { KINDS, type Kind, type ModelObject } from "../model/object.ts";
-import type { ObjectChange } from "./ownership.ts";
+import type { ObjectChange } from "./resolution.ts";
 
 type Table = Map<string, ModelObject>;
 

@@ -1,5 +1,5 @@
 import { KINDS, type Kind, keyOf, type ModelObject } from "../model/object.ts";
-import type { Wishes } from "./ownership.ts";
+import type { Wishes } from "./resolution.ts";
 
 /** What a source says in one step. Of several words about one key the last one holds. */
 export interface Transaction {
