@@ -2,6 +2,7 @@ import { USERSPACE_OPTIONS } from "../backends/userspace/options.ts";
 import { resolveConfig } from "../daemon/config.ts";
 import { INSTANCE_OPTIONS, LOG_OPTIONS } from "../daemon/options.ts";
 import { checkLbFiles } from "./check-lb-files.ts";
+import { checkLbTls } from "./check-lb-tls.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { resolveFlags } from "./flags.ts";
 import { lbObjects } from "./lb-objects.ts";
@@ -60,6 +61,8 @@ async function balance(input: CommandInput): Promise<number> {
   const values = resolveFlags(LB_OPTIONS, input);
   const objects = lbObjects(values);
   await checkLbFiles(values);
+  const { provider } = resolveFlags(ENGINE_OPTIONS, input);
+  if (values.tlsCert.length > 0) await checkLbTls(provider);
   const config = await resolveConfig({
     flags: { ...flags, to: ["userspace"] },
     environment: context.environment,

@@ -1,25 +1,20 @@
 import { expect, onTestFinished } from "vitest";
 import { EventLoopGroup } from "../../src/net/groups/event-loop-group.ts";
 import { SharedListener } from "../../src/net/listeners/shared-listener.ts";
-import type { CallerCommand, CallerResult } from "../../src/net/threads/caller-program.fixture.ts";
 import { sourceHost } from "../../src/net/threads/loop-thread.fixture.ts";
 import { LoopThread } from "../../src/net/threads/loop-thread.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
+import { type ChurnResult, callDuring } from "./churn-caller.ts";
 
 const ECHO = new URL("../../src/net/threads/echo-program.fixture.ts", import.meta.url);
-const CALLER = new URL("../../src/net/threads/caller-program.fixture.ts", import.meta.url);
 const MAX_FDS = 10_000;
 const DRAIN_TIMEOUT_MS = 5000;
-
-function isResult(body: unknown): body is CallerResult {
-  return typeof body === "object" && body !== null && "succeeded" in body && "failed" in body;
-}
 
 /** Adds and removes a loop again and again under short connections; says what became of them. */
 export async function churn(options: {
   readonly rounds: number;
   readonly perSecond: number;
-}): Promise<CallerResult> {
+}): Promise<ChurnResult> {
   const host = sourceHost();
   const group = new EventLoopGroup<LoopThread>({
     name: "workers",
@@ -38,28 +33,12 @@ export async function churn(options: {
   await group.add(await start("loop-0"));
   if (listener.address.family === "unix") throw new Error("not an IP address");
 
-  let finished: (result: CallerResult) => void = () => undefined;
-  const result = new Promise<CallerResult>((resolve) => {
-    finished = resolve;
+  const result = await callDuring(listener.address, options.perSecond, async () => {
+    for (let round = 1; round <= options.rounds; round += 1) {
+      await group.add(await start(`loop-${round}`));
+      await group.remove(`loop-${round - 1}`, { drainTimeoutMs: DRAIN_TIMEOUT_MS });
+    }
   });
-  const caller = await LoopThread.start(host, {
-    name: "caller",
-    program: CALLER,
-    maxFds: MAX_FDS,
-    onReport: (body) => {
-      if (isResult(body)) finished(body);
-    },
-  });
-  onTestFinished(async () => {
-    await caller.stop();
-  });
-  const tell = (command: CallerCommand): void => caller.send(command);
-  tell({ kind: "start", to: listener.address, atATime: 256, perSecond: options.perSecond });
-  for (let round = 1; round <= options.rounds; round += 1) {
-    await group.add(await start(`loop-${round}`));
-    await group.remove(`loop-${round - 1}`, { drainTimeoutMs: DRAIN_TIMEOUT_MS });
-  }
-  tell({ kind: "stop" });
   expect(host.lines.filter(({ level }) => level === "error")).toEqual([]);
   return result;
 }

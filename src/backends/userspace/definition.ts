@@ -4,6 +4,7 @@ import type { BackendDefinition } from "../backend.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { USERSPACE_OPTIONS, USERSPACE_SETS } from "./options.ts";
 import type { OpenRedirectOptions, Redirect } from "./redirect/redirect.ts";
+import { tlsObstacleOf } from "./tls-obstacle.ts";
 
 const CAPABILITIES: Capabilities = {
   addressTypes: ["external-ip", "load-balancer-ip", "node-port", "listen-address"],
@@ -56,7 +57,7 @@ export const USERSPACE: BackendDefinition<typeof USERSPACE_OPTIONS> = {
       createEngine,
       machineAddresses: readMachineAddresses,
       cores: availableParallelism(),
-      tlsObstacle: problem && `TLS: ${problem}`,
+      tlsObstacle: problem && tlsObstacleOf(problem),
       ...(canRedirect && { openRedirect: await loadRedirect() }),
     });
   },

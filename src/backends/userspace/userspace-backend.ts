@@ -20,6 +20,7 @@ import type { OpenRedirectOptions, Redirect } from "./redirect/redirect.ts";
 import { RedirectPorts } from "./redirect/redirect-ports.ts";
 import { NO_ELEMENTS } from "./redirect/redirect-table.ts";
 import { StateRunner } from "./state-runner.ts";
+import { tlsObstacleOf } from "./tls-obstacle.ts";
 
 /** What the backend takes from the world; tests give their own. */
 export interface UserspaceWorld {
@@ -31,8 +32,6 @@ export interface UserspaceWorld {
   /** Missing where the kernel can not be told to redirect calls. */
   readonly openRedirect?: (options: OpenRedirectOptions) => Redirect;
 }
-
-const NEEDS_POSIX = "it is terminated on the provider posix only";
 
 const NOTHING_YET: EnginePlan = {
   config: EMPTY_ENGINE_CONFIG,
@@ -62,7 +61,7 @@ export async function createUserspaceBackend(
   );
   const redirectPorts = redirect && new RedirectPorts(options.redirectPort);
   const tlsObstacle =
-    options.provider === "node" ? `TLS: ${NEEDS_POSIX}; --provider is node` : world.tlsObstacle;
+    options.provider === "node" ? tlsObstacleOf("--provider is node") : world.tlsObstacle;
   let plan = NOTHING_YET;
   const apply = async (state: FullState): Promise<void> => {
     const machineAddresses = world.machineAddresses();

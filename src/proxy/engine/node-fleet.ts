@@ -10,7 +10,8 @@ import { LoopProfiler } from "../../net/threads/loop-profiler.ts";
 import type { LoopProgram } from "../../net/threads/loop-program.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
-import type { EngineCommand, EngineReport, ProxyProgramData } from "../loop/engine-messages.ts";
+import type { EngineCommand, ProxyProgramData } from "../loop/engine-messages.ts";
+import { parseEngineReport } from "../loop/parse-engine-message.ts";
 import { createProxyProgram } from "../loop/proxy-program.ts";
 import {
   DEFAULT_GROUP,
@@ -52,8 +53,8 @@ export class NodeFleet implements Fleet {
       net: this.#net,
       log,
       data,
-      // The program sends only what EngineReport names; later, as a thread would.
-      report: (body) => queueMicrotask(() => events.onReport(PLACE, body as EngineReport)),
+      // Later, as a thread would.
+      report: (body) => queueMicrotask(() => events.onReport(PLACE, parseEngineReport(body))),
       sendToPeer: () => false,
       handTo: () => false,
     });

@@ -9,7 +9,8 @@ import { connectionCap } from "../../net/threads/connection-cap.ts";
 import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { LoopThread, type LoopThreadHost } from "../../net/threads/loop-thread.ts";
 import { workerUrl } from "../../net/threads/worker-url.ts";
-import type { EngineCommand, EngineReport, ProxyProgramData } from "../loop/engine-messages.ts";
+import type { EngineCommand, ProxyProgramData } from "../loop/engine-messages.ts";
+import { parseEngineReport } from "../loop/parse-engine-message.ts";
 import { TicketRatchet } from "../tls/ticket-ratchet.ts";
 import {
   DEFAULT_GROUP,
@@ -267,8 +268,7 @@ export class PosixFleet implements Fleet {
       program: PROGRAM,
       programData: data,
       maxFds: connectionCap(this.#host.maxDescriptors, loops),
-      // The loop's program sends only what EngineReport names.
-      onReport: (body) => this.#events.onReport(place, body as EngineReport),
+      onReport: (body) => this.#events.onReport(place, parseEngineReport(body)),
     });
     if (this.#isClosing) {
       await loop.stop();

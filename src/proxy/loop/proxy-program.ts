@@ -14,6 +14,7 @@ import type {
   ProxyProgramData,
   ServerId,
 } from "./engine-messages.ts";
+import { parseEngineCommand, parseProgramData, parseSocketId } from "./parse-engine-message.ts";
 import { ProxyState } from "./proxy-state.ts";
 
 /** A socket of a listener that is gone, until it is closed. */
@@ -78,13 +79,11 @@ class ProxyProgram implements LoopProgram {
   }
 
   onHandedOver(fd: StreamFd, body: unknown): void {
-    // The programs of an engine are the only ones who hand over, and say which socket it came by.
-    this.#state.accept(body as string, fd);
+    this.#state.accept(parseSocketId(body), fd);
   }
 
   onMessage(body: unknown): void {
-    // The engine is the only one who sends, and sends only what EngineCommand names.
-    const command = body as EngineCommand;
+    const command = parseEngineCommand(body);
     switch (command.kind) {
       case "block":
         this.#rows.addBlock(command.block);
@@ -204,7 +203,6 @@ export function createProxyProgram(
   context: LoopContext,
   createTls?: (seed: TicketSeed) => TlsTermination,
 ): LoopProgram {
-  // The engine is the only one who starts it.
-  const data = context.data as ProxyProgramData;
+  const data = parseProgramData(context.data);
   return new ProxyProgram(context, data, data.tickets && createTls?.(data.tickets));
 }
