@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { ERRNO } from "../../platform/errno.ts";
+import { IPPROTO_TCP, TCP_NODELAY } from "../../platform/linux/abi.ts";
 import { openEventFd } from "../../platform/linux/event-fd.ts";
+import { allocateNative } from "../../platform/linux/native-memory.ts";
+import { getsockopt, send } from "../../platform/linux/socket-calls.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import { FAILED, type Fd, READABLE, type StreamFd } from "../fd.ts";
 import {
@@ -17,6 +20,8 @@ import { DescriptorLedger } from "./descriptor-ledger.ts";
 import { PosixProvider } from "./posix-provider.ts";
 
 const MAX_DESCRIPTORS = 65_536;
+/** send(2): one byte that goes before the others. */
+const MSG_OOB = 1;
 const LOOPBACK = ipAddress("127.0.0.1", 0);
 
 function makeProvider(memory = DescriptorLedger.allocate(MAX_DESCRIPTORS)): PosixProvider {
@@ -212,6 +217,60 @@ describe("posix FDs", requires("linux"), () => {
       yield () => accepted.events.some((ready) => (ready & FAILED) !== 0);
       expect(accepted.fd.takeError()).toBe(-ERRNO.EPIPE);
       expect(accepted.fd.takeError()).toBe(0);
+    }));
+
+  test("a read that takes all before the end says so, and one that does not, does not", () =>
+    runScenario(subject, function* (net) {
+      const [client, accepted] = yield* connected(net);
+      writeText(net, accepted, "first");
+      yield () => client.readable;
+      expect(Buffer.from(readAll(net, client).bytes).toString()).toBe("first");
+      expect(client.hasReadAll).toBe(false);
+      writeText(net, accepted, "and last");
+      accepted.shutdownWrite();
+      yield () => client.readable;
+      const region = net.provider.allocate(100);
+      expect(client.read(region, 0, 3)).toBe(3);
+      expect(client.hasReadAll).toBe(false);
+      expect(client.read(region, 0, 100)).toBe(5);
+      expect(client.hasReadAll).toBe(true);
+      expect(client.read(region, 0, 100)).toBe(0);
+    }));
+
+  test("bytes behind urgent ones are not taken for missing", () =>
+    runScenario(subject, function* (net) {
+      const [client, accepted] = yield* connected(net);
+      const descriptor = accepted.splice?.descriptor ?? -1;
+      const urgent = net.provider.allocate(1);
+      writeText(net, accepted, "before");
+      expect(send(descriptor, urgent.address, 1, MSG_OOB)).toBe(1);
+      writeText(net, accepted, "after");
+      accepted.shutdownWrite();
+      yield () => client.readable;
+      const region = net.provider.allocate(100);
+      let heard = "";
+      while (client.readable && !(client.hasReadAll ?? false)) {
+        const count = client.read(region, 0, 100);
+        if (count > 0) heard += Buffer.from(region.bytes.subarray(0, count)).toString();
+      }
+      expect(heard).toBe("beforeafter");
+    }));
+
+  test("small writes leave at once: from the second one on by TCP_NODELAY", () =>
+    runScenario(subject, function* (net) {
+      const [client] = yield* connected(net);
+      const hasNoDelay = (): boolean => {
+        const value = allocateNative(8);
+        value.view.setInt32(4, 4, true);
+        const { address } = value;
+        const { descriptor = -1 } = client.splice ?? {};
+        expect(getsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, address, address + 4)).toBe(0);
+        return value.view.getInt32(0, true) !== 0;
+      };
+      writeText(net, client, "a");
+      expect(hasNoDelay()).toBe(false);
+      writeText(net, client, "b");
+      expect(hasNoDelay()).toBe(true);
     }));
 
   test("a connection that can not be made says why at once", () => {

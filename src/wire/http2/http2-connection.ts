@@ -1,3 +1,4 @@
+import type { Http2ConnectionOptions } from "./connection-options.ts";
 import { DataReceiver } from "./data-receiver.ts";
 import { FloodGuard } from "./flood-guard.ts";
 import { type FrameHandler, FrameReader } from "./frame-reader.ts";
@@ -6,10 +7,9 @@ import { FrameWriter } from "./frame-writer.ts";
 import { dependencyOf, HeaderBlock } from "./header-block.ts";
 import { FieldList } from "./hpack/field-list.ts";
 import { HpackDecoder } from "./hpack/hpack-decoder.ts";
-import type { Http2Config } from "./http2-config.ts";
 import { Http2Stream, type StreamHost, type StreamOwner } from "./http2-stream.ts";
-import type { ByteSink } from "./output-buffer.ts";
 import { PeerSettings } from "./peer-settings.ts";
+import { PrefaceReader } from "./preface-reader.ts";
 import {
   CODE,
   DEFAULT_TABLE_BYTES,
@@ -23,27 +23,6 @@ import {
 import { ReceiveCredit } from "./receive-credit.ts";
 import { SendQueue } from "./send-queue.ts";
 import { StreamTable } from "./stream-table.ts";
-
-/** Is told what happens on a connection. */
-export interface ConnectionHandler {
-  /** The peer has opened a stream; its owner is to be set. */
-  streamOpened(stream: Http2Stream, head: FieldList, isEnd: boolean): void;
-  streamClosed(): void;
-  /** The peer's first SETTINGS, or others: it may take more streams, or fewer. */
-  settingsArrived(): void;
-  /** The peer opens and takes no more streams; those that are open go on. */
-  goAwayArrived(code: number): void;
-  pingAnswered(): void;
-}
-
-export interface Http2ConnectionOptions {
-  /** Which side this is. */
-  readonly role: "server" | "client";
-  readonly config: Http2Config;
-  readonly sink: ByteSink;
-  readonly handler: ConnectionHandler;
-  readonly nowMs: () => number;
-}
 
 const PING_PAYLOAD = Buffer.alloc(PING_BYTES, "portolan");
 
@@ -63,7 +42,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
   readonly #sending: SendQueue;
   readonly #credit: ReceiveCredit;
   readonly #data: DataReceiver;
-  #prefaceLeft: number;
+  readonly #preface: PrefaceReader;
   #hasSettings = false;
   /** Streams above it were never looked at, and the peer knows. */
   #lastAccepted: number = MAX_STREAM_ID;
@@ -93,7 +72,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
       idleFrame: () => this.#idleFrame(),
       received: (stream) => this.#streams.endWhenDone(stream),
     });
-    this.#prefaceLeft = isServer ? PREFACE.length : 0;
+    this.#preface = new PrefaceReader(isServer);
   }
 
   /** Says what this side expects. */
@@ -137,7 +116,7 @@ export class Http2Connection implements FrameHandler, StreamHost {
    */
   receive(bytes: Buffer, start: number, end: number): number {
     if (this.#isClosed) return CODE.NO_ERROR;
-    const at = this.#readPreface(bytes, start, end);
+    const at = this.#preface.read(bytes, start, end);
     const read = at < 0 ? CODE.PROTOCOL_ERROR : this.#reader.read(bytes, at, end);
     const code = this.#isCutOff ? CODE.ENHANCE_YOUR_CALM : read;
     if (code !== CODE.NO_ERROR) this.close(code);
@@ -275,16 +254,6 @@ export class Http2Connection implements FrameHandler, StreamHost {
   /** The highest stream of the peer that was looked at; servers open none. */
   get #lastIdOfPeer(): number {
     return this.#options.role === "server" ? this.#streams.lastId : 0;
-  }
-
-  /** Where the frames begin; negative where it is no preface. */
-  #readPreface(bytes: Buffer, start: number, end: number): number {
-    let at = start;
-    for (; this.#prefaceLeft > 0 && at < end; at++) {
-      if (bytes[at] !== PREFACE[PREFACE.length - this.#prefaceLeft]) return -1;
-      this.#prefaceLeft -= 1;
-    }
-    return at;
   }
 
   #readBlock(): number {

@@ -1,8 +1,9 @@
+import type { ConnectionHandler } from "./connection-options.ts";
 import type { FieldList } from "./hpack/field-list.ts";
 import { HeaderBlockWriter } from "./hpack/header-block-writer.ts";
 import { headerField } from "./hpack/static-table.ts";
 import { CLIENT_CONFIG, type Http2Config, SERVER_CONFIG } from "./http2-config.ts";
-import { type ConnectionHandler, Http2Connection } from "./http2-connection.ts";
+import { Http2Connection } from "./http2-connection.ts";
 import { type Http2Stream, NO_OWNER, type StreamOwner } from "./http2-stream.ts";
 import { type Memory, OutputBuffer } from "./output-buffer.ts";
 import { CODE, FRAME, FRAME_HEADER_BYTES } from "./protocol.ts";
