@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { iptablesFlags, measureIptables } from "./netfilter/iptables-part.ts";
 import { measureKubeProxy } from "./netfilter/kube-proxy-part.ts";
-import { measureManyServices, measureNftables } from "./netfilter/nftables-part.ts";
+import { measureLayouts, measureManyServices, measureNftables } from "./netfilter/nftables-part.ts";
 import type { Part } from "./netfilter/setting.ts";
 import { measureTrafficOf } from "./netfilter/traffic-part.ts";
 import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
@@ -24,6 +24,7 @@ const KUBE_PROXY = "kube-proxy";
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ["nftables", measureNftables],
+  ["layouts", measureLayouts],
   ["many", measureManyServices],
   ["iptables-legacy", (setting) => measureIptables(setting, "legacy")],
   ["iptables-nft", (setting) => measureIptables(setting, "nft")],
