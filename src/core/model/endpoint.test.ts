@@ -35,6 +35,21 @@ test.each([
     { name: "http", targetPort: 2 },
     undefined,
   ],
+  [
+    "only a port for the protocol of the service port",
+    [
+      { name: "dns", port: 1, protocol: "TCP" },
+      { name: "dns", port: 2, protocol: "UDP" },
+    ],
+    { name: "dns", protocol: "UDP" },
+    2,
+  ],
+  [
+    "none where it serves another protocol",
+    [{ name: "dns", port: 1, protocol: "TCP" }],
+    { name: "dns", protocol: "UDP", targetPort: 1 },
+    undefined,
+  ],
   ["the number where it says no ports", [], { targetPort: 2 }, 2],
   ["none where nobody says one", [], {}, undefined],
   ["none where only the name is known", [], { targetPortName: "web" }, undefined],

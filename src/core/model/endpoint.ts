@@ -7,7 +7,9 @@ import {
   type Metadata,
   metadataFields,
   nameSchema,
+  type Protocol,
   portSchema,
+  protocolSchema,
 } from "./common.ts";
 import type { ServicePort } from "./service.ts";
 
@@ -15,6 +17,8 @@ export interface EndpointPort {
   /** The name of the service port that it serves. */
   readonly name: string;
   readonly port: number;
+  /** Only for service ports of that protocol; missing: for any. */
+  readonly protocol?: Protocol | undefined;
 }
 
 /** Which nodes and zones should use an endpoint; empty where it does not matter. */
@@ -81,6 +85,7 @@ export const endpointSchema: z.ZodType<Endpoint> = z
         z.strictObject({
           name: z.string().default(""),
           port: portSchema,
+          protocol: protocolSchema.optional(),
         }),
       )
       .default([]),
@@ -111,14 +116,19 @@ export const endpointSchema: z.ZodType<Endpoint> = z
 /**
  * The port on which `endpoint` serves `port`, or undefined where it does not. A port of the endpoint
  * with the service port's name decides; one with the name of the target port only where the service
- * port has no name. The numeric target port is for endpoints that say no ports.
+ * port has no name. A port that says a protocol is for that alone, as in an EndpointSlice. The numeric
+ * target port is for endpoints that say no ports.
  */
 export function resolveTargetPort(endpoint: Endpoint, port: ServicePort): number | undefined {
   const { ports } = endpoint;
-  for (const own of ports) if (own.name === port.name) return own.port;
+  for (const own of ports) if (own.name === port.name && isFor(own, port)) return own.port;
   if (ports.length === 0) return port.targetPort === 0 ? undefined : port.targetPort;
   if (port.name !== "" || port.targetPortName === "") return undefined;
-  return ports.find((own) => own.name === port.targetPortName)?.port;
+  return ports.find((own) => own.name === port.targetPortName && isFor(own, port))?.port;
+}
+
+function isFor({ protocol }: EndpointPort, port: ServicePort): boolean {
+  return protocol === undefined || protocol === port.protocol;
 }
 
 /** Which of two records of one address counts: the one that does not end, then the one that is ready. */

@@ -9,6 +9,9 @@ const OPENING_BRACKETS = "{[";
 /** How much an error shows of what it does not understand. */
 const MAX_SHOWN = 10;
 
+/** More than people write; in bytes. */
+const MAX_LOOKED_INTO = 4_194_304;
+
 /** Whether the text begins as JSON does; it may still be YAML in flow style. */
 export function isJson(bytes: Uint8Array): boolean {
   const start = bytes.findIndex((byte) => byte > 0x20);
@@ -27,8 +30,8 @@ export function jsonDocument(file: StateFile): Document | undefined {
   const before = textOf(bytes, { start: 0, end: list.start });
   const after = textOf(bytes, { start: list.end, end: bytes.length });
   const raw = parse(file, `${before}[]${after}`, 0);
-  // Not in the entries: a program wrote them, and to look there makes a large state slower to load.
-  refuseDuplicates(file, list);
+  // Not in so many entries: a program wrote them, and to look there makes a large state slower to load.
+  refuseDuplicates(file, list.end - list.start > MAX_LOOKED_INTO ? list : undefined);
   return {
     file,
     raw,

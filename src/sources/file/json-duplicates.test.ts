@@ -51,3 +51,10 @@ test("a list is refused where it has its own keys twice", () => {
   const list = '{"apiVersion": "v1", "kind": "List",\n "items": [{"a": 1}],\n "items": []}';
   expect(() => load(list)).toThrow("s.json:3: items: the key is there twice");
 });
+
+test("an entry of a list is refused where it has a key twice", () => {
+  const entry = '{"apiVersion":"v1","kind":"Node","metadata":{"name":"a",\n"name":"b"}}';
+  expect(() => load(`{"kind":"List","apiVersion":"v1","items":[\n${entry}]}`)).toThrow(
+    "s.json:3: items[0].metadata.name: the key is there twice",
+  );
+});

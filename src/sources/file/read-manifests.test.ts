@@ -178,7 +178,7 @@ test("an endpoint is taken over with nil conditions read as kube-proxy reads the
         addresses: ["10.0.0.1"],
         hostName: "",
         families: [],
-        ports: [{ name: "", port: 8080 }],
+        ports: [{ name: "", port: 8080, protocol: "TCP" }],
         node: "",
         zone: "",
         hints: { zones: [], nodes: [] },

@@ -1,5 +1,5 @@
 import { type Family, familyOf } from "../../core/model/address.ts";
-import { EMPTY, NO_STRINGS } from "../../core/model/common.ts";
+import { EMPTY, NO_STRINGS, PROTOCOLS } from "../../core/model/common.ts";
 import {
   type Endpoint,
   type EndpointPort,
@@ -61,7 +61,8 @@ function readPorts(reader: RawReader, raw: Raw): readonly EndpointPort[] {
     const name = item["name"] ?? undefined;
     const port = reader.optionalPort(item, "port");
     if (name === undefined || port === 0) return;
-    ports.push({ name: reader.intern(reader.string(item, "name")), port });
+    const protocol = reader.oneOf(item, "protocol", PROTOCOLS, "TCP");
+    ports.push({ name: reader.intern(reader.string(item, "name")), port, protocol });
   });
   return ports;
 }

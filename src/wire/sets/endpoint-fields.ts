@@ -27,3 +27,6 @@ export const ENDPOINT_FIELD = {
   addressOrder: 120,
   families: 121,
 } as const;
+
+/** Of `localv1.PortName`: the protocol that the port is for, as in `PortMapping`; 0: any. */
+export const PORT_PROTOCOL_FIELD = 101;

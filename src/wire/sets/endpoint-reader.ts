@@ -1,10 +1,10 @@
-import { EMPTY, NO_STRINGS, type StringMap } from "../../core/model/common.ts";
+import { EMPTY, NO_STRINGS, type Protocol, type StringMap } from "../../core/model/common.ts";
 import type { EndpointPort } from "../../core/model/endpoint.ts";
 import type { ProtoReader } from "../protobuf/proto-reader.ts";
 import { checkedIp, checkedPort } from "./checks.ts";
-import { ENDPOINT_FIELD } from "./endpoint-fields.ts";
+import { ENDPOINT_FIELD, PORT_PROTOCOL_FIELD } from "./endpoint-fields.ts";
 import { readIpSet } from "./ip-set.ts";
-import { UNNAMED_TARGET } from "./port-mapping.ts";
+import { PROTOCOL_BY_NUMBER, UNNAMED_TARGET } from "./port-mapping.ts";
 import { SCOPES, type Scopes } from "./scopes.ts";
 import { EXTENSION_FIELD } from "./set-id.ts";
 import { stringMap } from "./shared-empties.ts";
@@ -235,13 +235,16 @@ function readPort(reader: ProtoReader): EndpointPort {
   const outer = reader.enter();
   let name = "";
   let port = 0;
+  let protocol: Protocol | undefined;
   for (let field = reader.next(); field !== 0; field = reader.next()) {
     if (field === 1) name = reader.string();
     else if (field === 2) port = reader.int32();
+    else if (field === PORT_PROTOCOL_FIELD) protocol = PROTOCOL_BY_NUMBER[reader.uint32()];
     else reader.skip();
   }
   reader.leave(outer);
-  return { name, port: checkedPort("PortName.Port", port) };
+  const checked = checkedPort("PortName.Port", port);
+  return protocol === undefined ? { name, port: checked } : { name, port: checked, protocol };
 }
 
 function readScopes(reader: ProtoReader): Scopes {

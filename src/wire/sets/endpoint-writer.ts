@@ -1,10 +1,11 @@
+import type { Protocol } from "../../core/model/common.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { NodeEndpoint } from "../../core/view/ops.ts";
 import type { ProtoWriter } from "../protobuf/proto-writer.ts";
-import { ENDPOINT_FIELD } from "./endpoint-fields.ts";
+import { ENDPOINT_FIELD, PORT_PROTOCOL_FIELD } from "./endpoint-fields.ts";
 import { maskOf, portUseOf } from "./family-mask.ts";
 import { writeIpSet, writeOrder } from "./ip-set.ts";
-import { UNNAMED_TARGET } from "./port-mapping.ts";
+import { PROTOCOL_NUMBER, UNNAMED_TARGET } from "./port-mapping.ts";
 import type { Scopes } from "./scopes.ts";
 import { EXTENSION_FIELD, EXTENSION_VERSION } from "./set-id.ts";
 
@@ -63,7 +64,9 @@ export function writeNodeEndpoint(
 export function writeGlobalEndpoint(writer: ProtoWriter, endpoint: Endpoint): void {
   writer.string(ENDPOINT_FIELD.hostname, endpoint.hostName);
   writeIpSet(writer, ENDPOINT_FIELD.ips, endpoint.addresses);
-  for (const port of endpoint.ports) writeOverride(writer, port.name, port.port);
+  for (const { name, port, protocol } of endpoint.ports) {
+    writeOverride(writer, name, port, protocol);
+  }
   writer.uint32(EXTENSION_FIELD, EXTENSION_VERSION);
   writer.string(ENDPOINT_FIELD.name, endpoint.name);
   writer.strings(ENDPOINT_FIELD.hintNodes, endpoint.hints.nodes);
@@ -87,15 +90,22 @@ function writeCommon(writer: ProtoWriter, endpoint: Endpoint): void {
 }
 
 /** A port without a name is said twice: see `UNNAMED_TARGET`; some old clients look for "" all the same. */
-function writeOverride(writer: ProtoWriter, name: string, port: number): void {
-  writePort(writer, ENDPOINT_FIELD.portOverrides, name, port);
+function writeOverride(writer: ProtoWriter, name: string, port: number, protocol?: Protocol): void {
+  writePort(writer, ENDPOINT_FIELD.portOverrides, name, port, protocol);
   if (name === "") writePort(writer, ENDPOINT_FIELD.portOverrides, UNNAMED_TARGET, port);
 }
 
-function writePort(writer: ProtoWriter, field: number, name: string, port: number): void {
+function writePort(
+  writer: ProtoWriter,
+  field: number,
+  name: string,
+  port: number,
+  protocol?: Protocol,
+): void {
   writer.begin(field);
   writer.string(1, name);
   writer.uint32(2, port);
+  if (protocol !== undefined) writer.uint32(PORT_PROTOCOL_FIELD, PROTOCOL_NUMBER[protocol]);
   writer.end();
 }
 

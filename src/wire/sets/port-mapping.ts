@@ -18,8 +18,13 @@ export const UNNAMED_TARGET = "(unnamed)";
  */
 export type PortStyle = "resolved" | "as-given";
 
-const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 1, UDP: 2, SCTP: 3 };
-const PROTOCOL_BY_NUMBER: readonly (Protocol | undefined)[] = [undefined, "TCP", "UDP", "SCTP"];
+export const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 1, UDP: 2, SCTP: 3 };
+export const PROTOCOL_BY_NUMBER: readonly (Protocol | undefined)[] = [
+  undefined,
+  "TCP",
+  "UDP",
+  "SCTP",
+];
 
 const OWN_TARGET_NAME = 100;
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Endpoint } from "../../core/model/endpoint.ts";
 import { ProtoReader } from "../protobuf/proto-reader.ts";
 import { ProtoWriter } from "../protobuf/proto-writer.ts";
 import { emptyEndpointMessage, readEndpoint } from "./endpoint-reader.ts";
@@ -50,7 +51,7 @@ test("a service, an endpoint and a node of the global API arrive as they were se
     }),
   );
   fc.assert(
-    fc.property(endpoint, (value) => {
+    fc.property(endpoint.map(forUdp), (value) => {
       const bytes = encode((writer) => global.writeEndpointInfo(writer, value));
       expect(readEndpointInfo(bytes, "row")).toStrictEqual(value);
     }),
@@ -99,3 +100,11 @@ test("a port of 70000 and an address that is none are refused by name", () => {
     /Endpoint.IPs: "10.0.0.256" is not valid; expected an IPv4 or IPv6 address/,
   );
 });
+
+/** Whose first port is for UDP alone. */
+function forUdp(value: Endpoint): Endpoint {
+  const [first, ...others] = value.ports;
+  return first === undefined
+    ? value
+    : { ...value, ports: [{ ...first, protocol: "UDP" }, ...others] };
+}
