@@ -4,6 +4,7 @@ import type { CommandSpec } from "./command-spec.ts";
 export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map([
   ["run", async () => (await import("./run.ts")).createRunCommand()],
   ["up", async () => (await import("./up.ts")).createUpCommand()],
+  ["kube-proxy", async () => (await import("./kube-proxy.ts")).KUBE_PROXY],
   ["lb", async () => (await import("./lb.ts")).LB],
   ["apply", async () => (await import("./apply.ts")).APPLY],
   ["diff", async () => (await import("./diff.ts")).DIFF],

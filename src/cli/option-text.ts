@@ -11,7 +11,9 @@ export function argumentTerm({ name, isOptional, isRepeated }: ArgumentSpec): st
 export function optionTerm(name: string, spec: OptionSpec): string {
   const value = valueTerm(spec);
   const flag = `${spec.short === undefined ? "" : `-${spec.short}, `}--${flagName(name)}`;
-  return value === "" ? flag : `${flag} <${value}>`;
+  if (value === "") return flag;
+  // A boolean that may be said to be false, too.
+  return spec.kind === "boolean" ? `${flag} [${value}]` : `${flag} <${value}>`;
 }
 
 /** The help of an option, with its default. */

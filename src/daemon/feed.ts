@@ -80,6 +80,11 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
   store.onCommit((commit) => writeAudit(deps.log, commit));
   const reportConflicts = createConflictReport(store, reporters, deps.log);
   store.onCommit(reportConflicts);
+  const more = {
+    onRead: reportConflicts,
+    triggered: (sinceMs: number, revision: number) =>
+      metrics.kubeProxy?.triggered(sinceMs, revision),
+  };
   const watchers = config.servesApi ? await attachApi(store, config, context) : () => 0;
   void firstSyncs.done.then(
     () => warnOfUnknownNode(store, config, deps.log),
@@ -99,7 +104,7 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
       await Promise.all(
         sources.map((source) => {
           const reporter = reporters.get(source.owner) ?? board.add("source", source.owner);
-          return source.start(store, sourceReporter(reporter, firstSyncs, reportConflicts));
+          return source.start(store, sourceReporter(reporter, firstSyncs, more));
         }),
       );
     },
@@ -141,9 +146,11 @@ async function untilSynced(store: GlobalStore, signal: AbortSignal): Promise<voi
 function sourceReporter(
   reporter: Reporter,
   firstSyncs: FirstSyncs,
-  onRead: () => void = () => undefined,
+  more: Pick<SourceReporter, "triggered"> & { readonly onRead?: () => void } = {},
 ): SourceReporter {
+  const { onRead = () => undefined, triggered } = more;
   return {
+    ...(triggered && { triggered }),
     ok: (message) => {
       reporter.ok(message);
       onRead();

@@ -17,6 +17,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+const SERVER_NAME = "portolan";
 const HEADERS_TIMEOUT_MS = 5000;
 
 /** Serves a few pages for machines: GET and HEAD only. */
@@ -78,6 +79,8 @@ function write(response: ServerResponse, request: IncomingMessage, result: Answe
     "content-length": Buffer.byteLength(result.body),
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
+    // A kube-proxy, which has some of these pages, does not say who it is.
+    server: SERVER_NAME,
   });
   response.end(request.method === "HEAD" ? undefined : result.body);
 }

@@ -11,7 +11,8 @@ import { Deferred } from "./deferred.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { FirstSyncs } from "./first-syncs.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
-import { createMetrics } from "./metrics.ts";
+import { KubeProxyMetrics } from "./kube-proxy-metrics.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import { openBackends } from "./open-backends.ts";
 import { patiently } from "./patiently.ts";
 import { pump } from "./pump.ts";
@@ -68,7 +69,9 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   const { deps, closers, ring } = wiring;
   const board = new StatusBoard({ now: deps.nowMs, onChange: logTo(deps.log) });
   let feed: Feed | undefined;
+  const { kubeProxyMetrics } = config.values;
   const metrics = createMetrics({
+    kubeProxy: kubeProxyMetrics ? new KubeProxyMetrics(deps.nowMs) : undefined,
     version: deps.version,
     board,
     watchers: () => config.backends.length + (feed?.watchers() ?? 0),
@@ -91,6 +94,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
       metrics,
       closers,
       succession,
+      proxyMode: config.backends[0]?.definition.name ?? API,
     });
   if (!isSuccessor) await openServers();
   const end = new Deferred<void>();
@@ -106,7 +110,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   feed = await createFeed(config, { deps, board, metrics, closers, firstSyncs });
   if (feed.store !== undefined) live.store = feed.store;
   const progress = new SyncProgress(names);
-  startPumps(sinks, feed, { deps, board, closers, firstSyncs, progress });
+  startPumps(sinks, feed, { deps, board, metrics, closers, firstSyncs, progress });
   await feed.start();
   const { done } = firstSyncs;
   const later = (act: () => Promise<void>) => (): Promise<void> =>
@@ -188,12 +192,13 @@ function startPumps(
   context: {
     readonly deps: InstanceDeps;
     readonly board: StatusBoard;
+    readonly metrics: Metrics;
     readonly closers: Closers;
     readonly firstSyncs: FirstSyncs;
     readonly progress: SyncProgress;
   },
 ): void {
-  const { deps, board, closers, firstSyncs, progress } = context;
+  const { deps, board, metrics, closers, firstSyncs, progress } = context;
   const ended = new AbortController();
   const running = sinks.map(({ name, sink }) =>
     pump(
@@ -206,6 +211,7 @@ function startPumps(
         sleep: deps.sleep,
         random: deps.random,
         onApplied: (revision) => {
+          metrics.kubeProxy?.applied(name, revision);
           progress.applied(name, revision);
           firstSyncs.applied(name);
         },

@@ -5,6 +5,7 @@ import type { Sink } from "../core/sinks/sink.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Commit, GlobalStore } from "../core/store/global-store.ts";
 import { type BackendMetrics, renderBackendMetrics } from "./backend-metrics.ts";
+import type { KubeProxyMetrics } from "./kube-proxy-metrics.ts";
 import { meterSink } from "./meter-sink.ts";
 
 export interface MetricsOptions {
@@ -16,9 +17,13 @@ export interface MetricsOptions {
   readonly nowSeconds: () => number;
   /** Whether to watch the process, too: that costs a little, so only where someone reads it. */
   readonly withProcess: boolean;
+  /** Whether what it counts is also told by the names of kube-proxy. */
+  readonly kubeProxy?: KubeProxyMetrics | undefined;
 }
 
 export interface Metrics {
+  /** Missing where they are not asked for. */
+  readonly kubeProxy: KubeProxyMetrics | undefined;
   readonly contentType: string;
   /** All of them as Prometheus reads them. */
   text(): Promise<string>;
@@ -88,18 +93,32 @@ export function createMetrics(options: MetricsOptions): Metrics {
     registers,
   });
   const dataPlanes: BackendMetrics[] = [];
+  const { kubeProxy } = options;
   return {
+    kubeProxy,
     contentType: registry.contentType,
-    text: async () => (await registry.metrics()) + renderBackendMetrics(dataPlanes, PREFIX),
+    text: async () =>
+      (await registry.metrics()) +
+      renderBackendMetrics(dataPlanes, PREFIX) +
+      ((await kubeProxy?.text()) ?? ""),
     watchBackend: (backend, read) => void dataPlanes.push({ backend, read }),
     watchStore: (store) => watchStore(registry, store),
     meter: (backend, sink) => {
       failures.inc({ backend }, 0);
       return meterSink(sink, {
         nowSeconds: options.nowSeconds,
-        countOps: (set, op, count) => ops.inc({ backend, set, op }, count),
-        countFailure: () => failures.inc({ backend }),
-        observeSync: (seconds) => durations.observe({ backend }, seconds),
+        countOps: (set, op, count) => {
+          ops.inc({ backend, set, op }, count);
+          kubeProxy?.changed(backend, set, count);
+        },
+        countFailure: () => {
+          failures.inc({ backend });
+          kubeProxy?.failed(backend);
+        },
+        observeSync: (seconds) => {
+          durations.observe({ backend }, seconds);
+          kubeProxy?.synced(backend, seconds);
+        },
       });
     },
   };

@@ -117,6 +117,10 @@ export const INSTANCE_OPTIONS = {
     canBeOff: true,
     help: "where /metrics is served, or off; off unless given, with up 127.0.0.1:10249",
   },
+  kubeProxyMetrics: {
+    kind: "boolean",
+    help: "with --metrics-listen: also metrics by the names that kube-proxy has, and /proxyMode",
+  },
   healthListen: {
     kind: "address",
     canBeOff: true,

@@ -29,6 +29,12 @@ export function metricsRoutes(metrics: Metrics): Routes {
   return new Map([["/metrics", answer]]);
 }
 
+/** The page by which a kube-proxy tells its mode. */
+export function proxyModeRoutes(mode: string): Routes {
+  const contentType = "text/plain; charset=utf-8";
+  return new Map([["/proxyMode", (): Answer => ({ status: OK, contentType, body: mode })]]);
+}
+
 function healthAnswer(
   board: StatusBoard,
   nowMs: number,

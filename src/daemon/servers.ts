@@ -6,7 +6,7 @@ import { type HttpServer, type Routes, startHttpServer } from "./http-server.ts"
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RunValues } from "./options.ts";
-import { healthRoutes, metricsRoutes } from "./routes.ts";
+import { healthRoutes, metricsRoutes, proxyModeRoutes } from "./routes.ts";
 import type { Succession } from "./succession.ts";
 import { explainTaken } from "./who-listens.ts";
 
@@ -37,9 +37,11 @@ export async function startServers(
     readonly metrics: Metrics;
     readonly closers: Closers;
     readonly succession: Pick<Succession, "onGiveWay">;
+    /** What `/proxyMode` answers, where it stands in for a kube-proxy. */
+    readonly proxyMode: string;
   },
 ): Promise<void> {
-  const { deps, board, metrics, closers, succession } = context;
+  const { deps, board, metrics, closers, succession, proxyMode } = context;
   const byAddress = new Map<string, Wanted>();
   const want = (address: ListenAddress | undefined, routes: Routes): void => {
     if (address === undefined) return;
@@ -48,8 +50,11 @@ export async function startServers(
     for (const [path, answer] of routes) wanted.routes.set(path, answer);
     byAddress.set(key, wanted);
   };
+  const { kubeProxy } = metrics;
+  const health = healthRoutes(board, deps.nowMs);
   want(values.metricsListen, metricsRoutes(metrics));
-  want(values.healthListen, healthRoutes(board, deps.nowMs));
+  if (kubeProxy !== undefined) want(values.metricsListen, proxyModeRoutes(proxyMode));
+  want(values.healthListen, kubeProxy?.count(health) ?? health);
   for (const { server, routes } of await listenAll([...byAddress.values()], later)) {
     closers.add("status server", () => server.close());
     succession.onGiveWay(() => server.close());

@@ -7,6 +7,8 @@ export interface SourceReporter {
   ok(message: string): void;
   /** What should have been read was not; the state that was in the store stays. */
   failed(error: CoreError): void;
+  /** A change that began at `sinceMs` is in the store from `revision` on; for who counts how long it takes. */
+  triggered?(sinceMs: number, revision: number): void;
 }
 
 /**

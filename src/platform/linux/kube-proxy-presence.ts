@@ -33,6 +33,8 @@ async function findProcess(): Promise<string | undefined> {
 async function askForMode(): Promise<string | undefined> {
   try {
     const response = await fetch(MODE_URL, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    // An instance of ours that stands in for one says who it is; its own lock tells of it.
+    if (response.headers.get("server") === "portolan") return undefined;
     const mode = (await response.text()).trim();
     return MODES.includes(mode) ? `it answers "${mode}" on ${MODE_URL}` : undefined;
   } catch {

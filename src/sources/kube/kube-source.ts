@@ -1,4 +1,5 @@
 import { KINDS, type Kind } from "../../core/model/object.ts";
+import type { Raw } from "../../core/model/raw-reader.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import { KubeClient } from "../../engines/kubernetes/kube-client.ts";
 import type { KubeConnection } from "../../engines/kubernetes/kube-connection.ts";
@@ -8,6 +9,7 @@ import { kubeResources, type ResourceOptions } from "./kube-resources.ts";
 import { ObjectMirror } from "./object-mirror.ts";
 import { type KeptMetadata, kubeReaders } from "./read-kube-objects.ts";
 import { StoreWriter } from "./store-writer.ts";
+import { TriggerTimes } from "./trigger-times.ts";
 
 export interface KubeSourceOptions extends Omit<ReflectorOptions, "resource">, ResourceOptions {
   readonly owner: string;
@@ -77,6 +79,9 @@ async function follow(
     told = message;
     report.ok(message);
   };
+  const triggers = new TriggerTimes();
+  const onSlice = (id: string, slice: Raw | undefined): void =>
+    slice === undefined ? triggers.delete(id) : triggers.set(id, slice);
   await Promise.all(
     RESOURCES.map(({ resource, what, kind }) => {
       const mirror = new ObjectMirror({
@@ -85,7 +90,11 @@ async function follow(
         read: readers[resource],
         writer,
         onListed: () => store.markSynced(owner, [kind]),
-        onPause: tell,
+        onPause: () => {
+          for (const sinceMs of triggers.take()) report.triggered?.(sinceMs, store.revision);
+          tell();
+        },
+        ...(resource === "slices" && { onEvent: onSlice }),
       });
       mirrors.push(mirror);
       const reflector = new Reflector(

@@ -14,8 +14,10 @@ export interface ObjectMirrorOptions {
   readonly writer: StoreWriter;
   /** The first list is in the store. */
   readonly onListed: () => void;
-  /** What can not be read, or is refused, may have changed. */
+  /** All that came was written; what can not be read, or is refused, may have changed. */
   readonly onPause: () => void;
+  /** An object came or changed, or went, after the first list. */
+  readonly onEvent?: (id: string, object: Raw | undefined) => void;
 }
 
 /** A reader keeps the names that it met; after so many objects it is replaced. */
@@ -67,11 +69,15 @@ export class ObjectMirror implements ReflectorTaker {
   }
 
   set(object: Raw): void {
-    this.#put(idOf(object), this.#objectsOf(object));
+    const id = idOf(object);
+    this.#put(id, this.#objectsOf(object));
+    this.#options.onEvent?.(id, object);
   }
 
   delete(object: Raw): void {
-    this.#forget(idOf(object));
+    const id = idOf(object);
+    this.#forget(id);
+    this.#options.onEvent?.(id, undefined);
   }
 
   pause(): void {
