@@ -5,13 +5,25 @@ import { SummaryReporter } from "./test/support/summary-reporter.ts";
 
 const UNIT = ["src/**/*.test.ts", "bench/**/*.test.ts", "scripts/**/*.test.mjs"];
 const LONG = "**/*.long.test.ts";
+/** With programs that take minutes to build. */
+const KUBE = "**/*.kube.test.ts";
 /** Set by scripts/test.mjs. */
 const { PORTOLAN_TEST_SCOPE: scope, PORTOLAN_TEST_SUMMARY: summary } = process.env;
 
+function includedIn(wanted: string | undefined): string[] {
+  if (wanted === "kube") return [KUBE];
+  return wanted === "unit" ? UNIT : [...UNIT, "test/**/*.test.ts"];
+}
+
 const config: ViteUserConfig = defineConfig({
   test: {
-    include: scope === "unit" ? UNIT : [...UNIT, "test/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "dist/**", ...(scope === "long" ? [] : [LONG])],
+    include: includedIn(scope),
+    exclude: [
+      "**/node_modules/**",
+      "dist/**",
+      ...(scope === "long" ? [] : [LONG]),
+      ...(scope === "kube" ? [] : [KUBE]),
+    ],
     reporters: summary === undefined ? ["default"] : ["default", new SummaryReporter(summary)],
     // By default one core is left alone, which on two cores is half of the machine.
     maxWorkers: availableParallelism(),
@@ -20,7 +32,7 @@ const config: ViteUserConfig = defineConfig({
     // Nothing in the code is a singleton, and to import it anew for each file takes longer than most tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: scope === "long" ? 300_000 : 30_000,
+    testTimeout: scope === "long" || scope === "kube" ? 300_000 : 30_000,
   },
 });
 

@@ -1,9 +1,10 @@
 /**
  * Runs the tests and ends with the line `N passed, M failed, K skipped`.
  *
- *     node scripts/test.mjs [unit|long] [vitest's arguments]
+ *     node scripts/test.mjs [unit|long|kube] [vitest's arguments]
  *
  * unit: the tests beside the code. Without a word: these and `test/`. long: also `*.long.test.ts`.
+ * kube: only `*.kube.test.ts`, with a real API server, which is built where it is missing.
  * With PORTOLAN_TEST_REQUIRE=all a skipped test is a failure.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -13,7 +14,7 @@ import { main, runNode } from "./lib/command.mjs";
 import { conclude } from "./lib/summary.mjs";
 
 const VITEST = join("node_modules", "vitest", "vitest.mjs");
-const SCOPES = ["unit", "long"];
+const SCOPES = ["unit", "long", "kube"];
 
 await main(async () => {
   const [word, ...others] = process.argv.slice(2);

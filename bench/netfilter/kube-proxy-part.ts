@@ -1,6 +1,6 @@
+import { ensureKubernetes } from "../support/ensure-go-program.ts";
 import type { Figure } from "../support/report.ts";
 import { numbersFrom } from "../support/results.ts";
-import { ensureKubeProxy } from "./ensure-kube-proxy.ts";
 import { most, NODE, progress, type Setting, stateOf, within } from "./setting.ts";
 
 const TASK = new URL("./tasks/kube-proxy.js", import.meta.url);
@@ -10,7 +10,7 @@ const MODES = ["nftables", "iptables"] as const;
 /** kube-proxy itself, where it can be built: what it says that its first syncs of the same state took. */
 export async function measureKubeProxy(setting: Setting): Promise<readonly Figure[]> {
   progress("kube-proxy: building it from its Go module");
-  const program = await ensureKubeProxy(progress);
+  const program = await ensureKubernetes("kube-proxy", progress);
   const file = stateOf(setting, setting.services);
   const figures: Figure[] = [];
   for (const mode of MODES) {

@@ -1,0 +1,265 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadAll } from "js-yaml";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { createRunCommand } from "../../src/cli/run.ts";
+import { flagName } from "../../src/core/options/option-spec.ts";
+import { resolveConfig } from "../../src/daemon/config.ts";
+import { MANIFEST_VALUES } from "../support/manifest-values.ts";
+
+/** The fields that the manifests use, and no others: a word that is not among them is a mistake. */
+const strings = z.record(z.string(), z.string());
+const metadata = z.strictObject({
+  name: z.string(),
+  namespace: z.string().optional(),
+  labels: strings,
+});
+const labels = z.strictObject({ matchLabels: strings });
+const port = z.int().min(1).max(65_535);
+
+const probe = z.strictObject({
+  httpGet: z.strictObject({ path: z.string().startsWith("/"), port: z.string() }),
+  initialDelaySeconds: z.int().optional(),
+  periodSeconds: z.int(),
+  timeoutSeconds: z.int(),
+  failureThreshold: z.int().optional(),
+});
+
+const container = z.strictObject({
+  name: z.string(),
+  image: z.string().regex(/^[a-z-]+:[\d.]+$/),
+  imagePullPolicy: z.enum(["IfNotPresent", "Always", "Never"]),
+  args: z.array(z.string()),
+  env: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        valueFrom: z.strictObject({ fieldRef: z.strictObject({ fieldPath: z.string() }) }),
+      }),
+    )
+    .optional(),
+  ports: z.array(z.strictObject({ name: z.string(), containerPort: port, hostPort: port })),
+  livenessProbe: probe,
+  readinessProbe: probe,
+  resources: z.strictObject({ requests: z.strictObject({ cpu: z.string(), memory: z.string() }) }),
+  securityContext: z.strictObject({
+    runAsUser: z.int(),
+    runAsNonRoot: z.literal(true).optional(),
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.strictObject({
+      drop: z.tuple([z.literal("ALL")]),
+      add: z.array(z.enum(["NET_ADMIN", "NET_RAW"])).optional(),
+    }),
+    seccompProfile: z.strictObject({ type: z.literal("RuntimeDefault") }),
+  }),
+  volumeMounts: z.array(
+    z.strictObject({
+      name: z.string(),
+      mountPath: z.string().startsWith("/"),
+      readOnly: z.boolean().optional(),
+    }),
+  ),
+});
+
+const volume = z.strictObject({
+  name: z.string(),
+  emptyDir: z.strictObject({}).optional(),
+  hostPath: z.strictObject({ path: z.string(), type: z.string() }).optional(),
+  secret: z.strictObject({ secretName: z.string(), defaultMode: z.int().optional() }).optional(),
+});
+
+const podSpec = z.strictObject({
+  serviceAccountName: z.string().optional(),
+  automountServiceAccountToken: z.literal(false).optional(),
+  hostNetwork: z.literal(true),
+  priorityClassName: z.enum(["system-node-critical", "system-cluster-critical"]),
+  nodeSelector: strings,
+  tolerations: z.array(
+    z.strictObject({ key: z.string().optional(), operator: z.literal("Exists") }),
+  ),
+  affinity: z.strictObject({ podAntiAffinity: z.unknown() }).optional(),
+  securityContext: z.strictObject({ fsGroup: z.int() }).optional(),
+  containers: z.array(container).length(1),
+  volumes: z.array(volume),
+});
+
+const template = z.strictObject({ metadata: z.strictObject({ labels: strings }), spec: podSpec });
+const rolling = { type: z.literal("RollingUpdate") };
+
+const workload = z.discriminatedUnion("kind", [
+  z.strictObject({
+    apiVersion: z.literal("apps/v1"),
+    kind: z.literal("DaemonSet"),
+    metadata,
+    spec: z.strictObject({
+      selector: labels,
+      updateStrategy: z.strictObject({
+        ...rolling,
+        rollingUpdate: z.strictObject({ maxUnavailable: z.string() }),
+      }),
+      template,
+    }),
+  }),
+  z.strictObject({
+    apiVersion: z.literal("apps/v1"),
+    kind: z.literal("Deployment"),
+    metadata,
+    spec: z.strictObject({
+      replicas: z.int(),
+      selector: labels,
+      strategy: z.strictObject({
+        ...rolling,
+        rollingUpdate: z.strictObject({ maxSurge: z.int(), maxUnavailable: z.int() }),
+      }),
+      template,
+    }),
+  }),
+]);
+
+const others = z.discriminatedUnion("kind", [
+  z.strictObject({
+    apiVersion: z.literal("v1"),
+    kind: z.literal("ServiceAccount"),
+    metadata,
+  }),
+  z.strictObject({
+    apiVersion: z.literal("rbac.authorization.k8s.io/v1"),
+    kind: z.literal("ClusterRole"),
+    metadata,
+    rules: z.array(
+      z.strictObject({
+        apiGroups: z.array(z.string()),
+        resources: z.array(z.string()),
+        verbs: z.array(z.string()),
+      }),
+    ),
+  }),
+  z.strictObject({
+    apiVersion: z.literal("rbac.authorization.k8s.io/v1"),
+    kind: z.literal("ClusterRoleBinding"),
+    metadata,
+    roleRef: z.strictObject({ apiGroup: z.string(), kind: z.string(), name: z.string() }),
+    subjects: z.array(
+      z.strictObject({ kind: z.string(), name: z.string(), namespace: z.string() }),
+    ),
+  }),
+  z.strictObject({
+    apiVersion: z.literal("policy/v1"),
+    kind: z.literal("PodDisruptionBudget"),
+    metadata,
+    spec: z.strictObject({ maxUnavailable: z.int(), selector: labels }),
+  }),
+]);
+
+type Workload = z.infer<typeof workload>;
+type DeployObject = Workload | z.infer<typeof others>;
+
+/** @throws where a field is not known, or is not what it should be */
+function parseDeployObject(raw: unknown): DeployObject {
+  return z.union([workload, others]).parse(raw);
+}
+
+function isWorkload(object: DeployObject): object is Workload {
+  return object.kind === "DaemonSet" || object.kind === "Deployment";
+}
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const MANIFESTS = join(ROOT, "deploy/manifests");
+
+const documentsOf = (file: string) =>
+  loadAll(readFileSync(join(MANIFESTS, file), "utf8"))
+    .filter((raw) => raw !== null && raw !== undefined)
+    .map(parseDeployObject);
+
+/** The options of `run` that arguments say, as the command line gives them. */
+async function flagsOf(args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const { optionGroups } = await createRunCommand();
+  const specs = new Map(
+    optionGroups.flatMap(({ specs: group }) =>
+      Object.entries(group).map(([name, spec]) => [flagName(name), { name, spec }] as const),
+    ),
+  );
+  const flags: Record<string, unknown> = {};
+  for (const arg of args) {
+    const [, flag = "", value] = /^--([a-z-]+)(?:=(.*))?$/.exec(arg) ?? [];
+    const known = specs.get(flag);
+    if (known === undefined) throw new Error(`${arg}: run has no such option`);
+    const { name, spec } = known;
+    const before = flags[name];
+    if (spec.kind === "list") flags[name] = [...(Array.isArray(before) ? before : []), value];
+    else flags[name] = spec.kind === "boolean" ? true : value;
+  }
+  return flags;
+}
+
+test("there is a manifest for each way to run it, and no other", () => {
+  expect(readdirSync(MANIFESTS).sort()).toEqual([...MANIFEST_VALUES.keys()].sort());
+});
+
+describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
+  const documents = documentsOf(file);
+  const workloads: readonly Workload[] = documents.filter(isWorkload);
+
+  test("what belongs together does", () => {
+    for (const { metadata, spec } of workloads) {
+      const { template, selector } = spec;
+      const pod = template.spec;
+      expect(template.metadata.labels).toEqual(selector.matchLabels);
+      expect(metadata.namespace).toBe("kube-system");
+      const [container] = pod.containers;
+      const mounts = container?.volumeMounts.map(({ name }) => name).sort();
+      expect(mounts).toEqual(pod.volumes.map(({ name }) => name).sort());
+      const ports = container?.ports.map(({ name }) => name);
+      for (const probe of [container?.livenessProbe, container?.readinessProbe]) {
+        expect(ports).toContain(probe?.httpGet.port);
+      }
+      const names = documents.map(({ kind, metadata: { name } }) => `${kind} ${name}`);
+      const account = pod.serviceAccountName;
+      if (account !== undefined) expect(names).toContain(`ServiceAccount ${account}`);
+    }
+  });
+
+  test("it has the rights to list and watch three resources, and no other", () => {
+    const rules = documents.flatMap((object) =>
+      object.kind === "ClusterRole" ? object.rules : [],
+    );
+    expect(rules).toEqual([
+      { apiGroups: [""], resources: ["services", "nodes"], verbs: ["list", "watch"] },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
+    ]);
+  });
+
+  test("only what programs the kernel is root, and it has two of its rights", () => {
+    for (const { kind, spec } of workloads) {
+      const security = spec.template.spec.containers[0]?.securityContext;
+      expect(security?.runAsUser === 0).toBe(kind === "DaemonSet");
+      expect(security?.capabilities.add?.length ?? 0).toBe(kind === "DaemonSet" ? 2 : 0);
+    }
+  });
+
+  test("its arguments are those of this version", async () => {
+    for (const { spec } of workloads) {
+      const [command, ...args] = spec.template.spec.containers[0]?.args ?? [];
+      expect(command).toBe("run");
+      const flags = await flagsOf(args);
+      const backend = flags["to"];
+      // A backend that this version does not have yet is another's to say.
+      if (Array.isArray(backend) && backend.includes("ipvs")) continue;
+      const config = await resolveConfig({ flags, environment: {}, hostName: "host" });
+      expect(config.sources).toHaveLength(1);
+      expect(config.values.healthListen).toBeDefined();
+    }
+  });
+});
+
+test("the image is made of what is there, and the brain's is not root's", () => {
+  const text = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
+  const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
+    names.split(" "),
+  );
+  expect(copied.length).toBeGreaterThan(4);
+  for (const name of copied) expect(existsSync(join(ROOT, name)), name).toBe(true);
+  expect(text).toMatch(/AS brain\nUSER 65532:65532\n/);
+});
