@@ -15,10 +15,17 @@ export class FlowKeeper {
   readonly #open: OpenConntrack;
   readonly #answersNodePorts: (ip: string) => boolean;
   readonly #log: Log;
+  readonly #backend: string;
   readonly #pending = new Set<string>();
   #reconciler: ConntrackReconciler | undefined;
 
-  constructor(open: OpenConntrack, answersNodePorts: (ip: string) => boolean, log: Log) {
+  constructor(
+    open: OpenConntrack,
+    answersNodePorts: (ip: string) => boolean,
+    log: Log,
+    backend: string,
+  ) {
+    this.#backend = backend;
     this.#open = open;
     this.#answersNodePorts = answersNodePorts;
     this.#log = log;
@@ -46,7 +53,7 @@ export class FlowKeeper {
       return removed;
     } catch (error) {
       this.#log.warn(
-        { backend: "iptables", err: error },
+        { backend: this.#backend, err: error },
         "tracked flows could not be looked at: UDP clients may stay with endpoints that are gone",
       );
       return 0;

@@ -55,3 +55,13 @@ export const KERNEL_OPTIONS: typeof POLICY_OPTIONS & typeof OWN_OPTIONS = {
   ...POLICY_OPTIONS,
   ...OWN_OPTIONS,
 };
+
+/** Of those that write rules by iptables. */
+export const IPTABLES_MODE_OPTION = {
+  iptablesMode: {
+    kind: "enum",
+    values: ["auto", "nft", "legacy"],
+    default: "auto",
+    help: "which iptables: auto takes the one that kubelet or most rules are in",
+  },
+} as const;

@@ -23,6 +23,29 @@ export interface PortOutcomes {
   readonly local: Outcome;
 }
 
+/** Where an endpoint serves. */
+export type Place = Pick<Target, "ip" | "port">;
+
+/** Those of a list that get no new connections, since their weight is 0, and keep what they have. */
+export function restingPlaces(
+  { service: { service }, endpoints }: ServiceEndpoints,
+  portIndex: number,
+  family: Family,
+  list: "clusterFor" | "localFor",
+): readonly Place[] {
+  const name = service.ports[portIndex]?.name;
+  const groups = groupsOf(service);
+  const places: Place[] = [];
+  for (const endpoint of endpoints) {
+    const port = endpoint.ports.find((one) => one.name === name);
+    const ip = addressIn(endpoint, family);
+    if (port === undefined || ip === undefined || !port[list].includes(family)) continue;
+    const groupWeight = groups.find(({ group }) => group === endpoint.group)?.weight ?? 0;
+    if (groupWeight === 0 || endpoint.endpoint.weight === 0) places.push({ ip, port: port.target });
+  }
+  return places;
+}
+
 /** The two lists of one port in one family, by the rules of `core/route`. */
 export function portOutcomes(
   entry: ServiceEndpoints,

@@ -5,6 +5,7 @@
 export const ERRNO = {
   EPERM: 1,
   ENOENT: 2,
+  ESRCH: 3,
   EINTR: 4,
   EIO: 5,
   EBADF: 9,

@@ -1,13 +1,12 @@
 import { CoreError } from "../../core/errors.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
-import { detectMode } from "../../platform/linux/iptables/detect-mode.ts";
-import type { IptablesMode } from "../../platform/linux/iptables/iptables-tool.ts";
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
+import { chooseIptablesMode } from "../choose-iptables-mode.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 
+const NAME = "iptables";
 /** More often, rules would be read all the time. */
 const MIN_SYNC_PERIOD_MS = 1000;
 
@@ -24,7 +23,7 @@ export async function createIptablesBackend(
   const lock = world.takeLock(context.isForCleanup === true);
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
-    const mode = await modeOf(options.iptablesMode, world.exec, context);
+    const mode = await chooseIptablesMode(NAME, options.iptablesMode, world.exec, context.log);
     return new IptablesBackend({ options, context, world, lock, mode });
   } catch (error) {
     lock.release();
@@ -38,22 +37,4 @@ function checkSyncPeriod(periodMs: number): void {
     "ERR_USAGE",
     `--iptables-sync-period: "${periodMs}ms" is too short; expected 1s or more, such as 30s`,
   );
-}
-
-async function modeOf(
-  wanted: IptablesValues["iptablesMode"],
-  exec: Exec,
-  { log }: BackendContext,
-): Promise<IptablesMode> {
-  if (wanted !== "auto") return wanted;
-  const detected = await detectMode(exec);
-  if (detected === undefined) {
-    throw new CoreError(
-      "ERR_NOT_POSSIBLE_HERE",
-      "neither iptables-nft-save nor iptables-legacy-save work here; install iptables, and run as root",
-    );
-  }
-  const { mode, because } = detected;
-  log.info({ backend: "iptables", mode, because }, `iptables-${mode} is used: ${because}`);
-  return mode;
 }

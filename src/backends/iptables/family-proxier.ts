@@ -4,11 +4,11 @@ import { compareJumps } from "../../platform/linux/iptables/compare-jumps.ts";
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave } from "../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
+import { isOwnedChain } from "../kube-chains.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
 import { compareGuard, JUMPS } from "./plan/jumps.ts";
-import { isOwnedChain } from "./plan/owned-chains.ts";
 import { BASE, Ruleset } from "./plan/ruleset.ts";
 
 /** What the rules of a family are made from. */

@@ -84,6 +84,7 @@ export class IptablesBackend implements Backend {
       world.openConntrack,
       (ip) => answersNodePorts(this.#rules.node, policy.nodePortAddresses, ip),
       context.log,
+      NAME,
     );
     const decoder = createDecoderSink({
       setup: () => this.#setup(),

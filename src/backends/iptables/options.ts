@@ -1,12 +1,6 @@
-import { KERNEL_OPTIONS } from "../kernel-options.ts";
+import { IPTABLES_MODE_OPTION, KERNEL_OPTIONS } from "../kernel-options.ts";
 
 const OWN_OPTIONS = {
-  iptablesMode: {
-    kind: "enum",
-    values: ["auto", "nft", "legacy"],
-    default: "auto",
-    help: "which iptables: auto takes the one that kubelet or most rules are in",
-  },
   iptablesSyncPeriod: {
     kind: "duration",
     default: "30s",
@@ -20,7 +14,10 @@ const OWN_OPTIONS = {
 } as const;
 
 /** Names and defaults are kube-proxy's where it has them. */
-export const IPTABLES_OPTIONS: typeof KERNEL_OPTIONS & typeof OWN_OPTIONS = {
+export const IPTABLES_OPTIONS: typeof KERNEL_OPTIONS &
+  typeof IPTABLES_MODE_OPTION &
+  typeof OWN_OPTIONS = {
   ...KERNEL_OPTIONS,
+  ...IPTABLES_MODE_OPTION,
   ...OWN_OPTIONS,
 };

@@ -3,7 +3,7 @@ import { type Exec, execChecked } from "../../platform/linux/exec.ts";
 import { removeRules } from "../../platform/linux/iptables/remove-rules.ts";
 import { isNotFound } from "../../platform/linux/nft/nft.ts";
 import { joinFailures } from "../join-failures.ts";
-import { isKubeProxyChain } from "./plan/owned-chains.ts";
+import { isKubeProxyChain } from "../kube-chains.ts";
 import { planRemoval } from "./plan/plan-removal.ts";
 
 const NFT_TABLE = "kube-proxy";

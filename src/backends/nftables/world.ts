@@ -1,5 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { PaceClock } from "../../core/sinks/paced.ts";
 import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
@@ -14,12 +12,8 @@ import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import { type KernelClock, SYSTEM_CLOCK } from "../kernel-clock.ts";
 import { TRACKED_TYPES } from "../kernel-options.ts";
-
-export interface NftablesClock extends PaceClock {
-  /** Calls what never rejects again and again; keeps no process alive. @returns what ends that */
-  every(periodMs: number, act: () => Promise<void>): () => void;
-}
 
 /** What the backend takes from the kernel of its network namespace; tests give their own. */
 export interface NftablesWorld {
@@ -31,18 +25,8 @@ export interface NftablesWorld {
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
   takeLock(isForCleanup: boolean): InstanceLock;
   createConntrack(answersNodePorts: (ip: string) => boolean): ConntrackReconciler;
-  readonly clock: NftablesClock;
+  readonly clock: KernelClock;
 }
-
-const SYSTEM_CLOCK: NftablesClock = {
-  nowMs: () => performance.now(),
-  sleep: (ms) => delay(ms),
-  every: (periodMs, act) => {
-    const timer = setInterval(() => void act(), periodMs);
-    timer.unref();
-    return () => clearInterval(timer);
-  },
-};
 
 export function openWorld(): NftablesWorld {
   return {

@@ -74,6 +74,11 @@ export function takeKernelLock(name: KernelPlane): InstanceLock {
   );
 }
 
+/** Whether an instance of a data plane of the kernel is at work in this network namespace. */
+export function isPlaneRunning(name: KernelPlane): boolean {
+  return isHeld(name);
+}
+
 /** Undefined where somebody holds it. */
 function tryLock(name: string): InstanceLock | undefined {
   const address = addressOf(name);

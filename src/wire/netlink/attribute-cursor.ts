@@ -1,5 +1,7 @@
 import { ATTRIBUTE_HEADER_BYTES, aligned, NLA_TYPE_MASK } from "./netlink-words.ts";
 
+const DECODER = new TextDecoder();
+
 /**
  * Steps through attributes without allocating; one cursor a level of nesting.
  *
@@ -42,6 +44,10 @@ export class AttributeCursor {
     return this.length < 1 ? 0 : this.#view.getUint8(this.at);
   }
 
+  u16(): number {
+    return this.length < 2 ? 0 : this.#view.getUint16(this.at, true);
+  }
+
   u32(): number {
     return this.length < 4 ? 0 : this.#view.getUint32(this.at, true);
   }
@@ -54,5 +60,31 @@ export class AttributeCursor {
   /** In network byte order. */
   be32(): number {
     return this.length < 4 ? 0 : this.#view.getUint32(this.at, false);
+  }
+
+  u64(): bigint {
+    return this.length < 8 ? 0n : this.#view.getBigUint64(this.at, true);
+  }
+
+  /** In network byte order. */
+  be64(): bigint {
+    return this.length < 8 ? 0n : this.#view.getBigUint64(this.at, false);
+  }
+
+  /** A copy of the value. */
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#view.buffer, this.#view.byteOffset + this.at, this.length).slice();
+  }
+
+  /** Up to its zero byte. */
+  text(): string {
+    const bytes = this.bytes();
+    const end = bytes.indexOf(0);
+    return DECODER.decode(end < 0 ? bytes : bytes.subarray(0, end));
+  }
+
+  /** Steps through the attributes within this one. */
+  into(inner: AttributeCursor): void {
+    inner.enter(this.#view, this.at, this.at + this.length);
   }
 }

@@ -17,6 +17,8 @@ export const NLM_F_ACK = 0x4;
 export const NLM_F_DUMP = 0x300;
 /** Of a request that makes something: what is not there comes to be. */
 export const NLM_F_CREATE = 0x400;
+/** Of a request that makes something: what is there is refused. */
+export const NLM_F_EXCL = 0x200;
 /** Of a part of a dump: the state changed while it was read. */
 export const NLM_F_DUMP_INTR = 0x10;
 /** Of an error: it echoes the header of the request only, not all of it. */
@@ -28,6 +30,8 @@ export const NLMSG_ERROR = 2;
 export const NLMSG_DONE = 3;
 
 export const NLA_F_NESTED = 0x8000;
+/** Of an attribute whose number is in network byte order, where a family tells both apart. */
+export const NLA_F_NET_BYTEORDER = 0x4000;
 /** An attribute's type without its flags. */
 export const NLA_TYPE_MASK = 0x3fff;
 

@@ -89,6 +89,12 @@ export class NetlinkWriter {
     this.#view.setUint32(at, value, false);
   }
 
+  /** In network byte order. */
+  be64(type: number, value: bigint): void {
+    const at = this.#attribute(type, 8);
+    this.#view.setBigUint64(at, value, false);
+  }
+
   /** Ends with a zero byte, as the kernel wants it. */
   text(type: number, value: string): void {
     this.bytes(type, ENCODER.encode(`${value}\0`));

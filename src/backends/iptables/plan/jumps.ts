@@ -12,7 +12,7 @@ import {
   REFUSED_EXTERNAL,
   REFUSED_SERVICES,
   SERVICES,
-} from "./owned-chains.ts";
+} from "../../kube-chains.ts";
 
 const NEW = ["-m conntrack --ctstate NEW"];
 

@@ -1,7 +1,5 @@
 import { nameOf } from "../../../platform/linux/iptables/chain-id.ts";
 import { renderRule } from "../../../platform/linux/iptables/rule.ts";
-import type { PlanContext } from "../../plan-context.ts";
-import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 import {
   CANARIES,
   CLUSTER_IPS,
@@ -15,7 +13,9 @@ import {
   REFUSED_SERVICES,
   SERVICES,
   SHARED_CHAINS,
-} from "./owned-chains.ts";
+} from "../../kube-chains.ts";
+import type { PlanContext } from "../../plan-context.ts";
+import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 
 /**
  * The rules that are there without any service. What it has in shared chains stands behind the rules

@@ -7,9 +7,9 @@ import {
   renderRule,
 } from "../../../platform/linux/iptables/rule.ts";
 import type { AccessList } from "../../access-list.ts";
+import { FIREWALL, REFUSED_EXTERNAL } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import type { GroupBuilder } from "./group-rules.ts";
-import { FIREWALL, REFUSED_EXTERNAL } from "./owned-chains.ts";
 import { comment, externalChain, type PortPlan } from "./plan-port-chains.ts";
 
 /** An address and port that clients outside call. */

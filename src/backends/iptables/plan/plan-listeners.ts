@@ -6,10 +6,10 @@ import type { Service, ServicePort } from "../../../core/model/service.ts";
 import { hostNetwork } from "../../../platform/linux/iptables/rule.ts";
 import { listenerAccess } from "../../access-list.ts";
 import { leadsTo } from "../../is-for-the-kernel.ts";
+import { LISTENERS, LISTENERS_ANY } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { listenerFirewallChain } from "./chain-names.ts";
 import type { GroupBuilder } from "./group-rules.ts";
-import { LISTENERS, LISTENERS_ANY } from "./owned-chains.ts";
 import { planEntrance } from "./plan-entrances.ts";
 import type { PortPlan } from "./plan-port-chains.ts";
 

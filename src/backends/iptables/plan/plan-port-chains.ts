@@ -8,11 +8,11 @@ import {
   randomMatch,
   renderRule,
 } from "../../../platform/linux/iptables/rule.ts";
+import { MARK_MASQ, NOT_LOCAL } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import type { Outcome, PortOutcomes, Target } from "../../port-targets.ts";
 import { endpointChain, type ServiceChains } from "./chain-names.ts";
 import type { GroupBuilder } from "./group-rules.ts";
-import { MARK_MASQ, NOT_LOCAL } from "./owned-chains.ts";
 
 /** One port of a service, as far as its chains go. */
 export interface PortPlan {

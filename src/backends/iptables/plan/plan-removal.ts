@@ -2,8 +2,8 @@ import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
 import { removeJumps } from "../../../platform/linux/iptables/compare-jumps.ts";
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
+import { isOwnedChain } from "../../kube-chains.ts";
 import { removeGuard } from "./jumps.ts";
-import { isOwnedChain } from "./owned-chains.ts";
 
 /**
  * What has to be executed so that nothing of ours is left, and everything else is.

@@ -4,17 +4,17 @@ import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { type ChainId, chainId, nameOf } from "../../../platform/linux/iptables/chain-id.ts";
 import { hostNetwork, refusalTarget, renderRule } from "../../../platform/linux/iptables/rule.ts";
 import { sourceRangeAccess } from "../../access-list.ts";
-import type { PlanContext } from "../../plan-context.ts";
-import { portOutcomes } from "../../port-targets.ts";
-import { clusterIpChain, serviceChains, servicePortName } from "./chain-names.ts";
-import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 import {
   CLUSTER_IPS,
   HEALTH_PORTS,
   NODE_PORTS,
   REFUSED_SERVICES,
   SERVICES,
-} from "./owned-chains.ts";
+} from "../../kube-chains.ts";
+import type { PlanContext } from "../../plan-context.ts";
+import { portOutcomes } from "../../port-targets.ts";
+import { clusterIpChain, serviceChains, servicePortName } from "./chain-names.ts";
+import { GroupBuilder, type GroupRules } from "./group-rules.ts";
 import { planEntrance, REASONS } from "./plan-entrances.ts";
 import { type ListenerPlans, listenersTo, planListeners } from "./plan-listeners.ts";
 import { comment, internalChain, type PortPlan, planPortChains } from "./plan-port-chains.ts";

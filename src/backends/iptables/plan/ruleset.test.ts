@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
 import { parseSave } from "../../../platform/linux/iptables/parse-save.ts";
+import { SERVICES } from "../../kube-chains.ts";
 import { GroupBuilder, type GroupRules, NO_RULES } from "./group-rules.ts";
-import { SERVICES } from "./owned-chains.ts";
 import { BASE, Ruleset } from "./ruleset.ts";
 
 const BUCKET: ChainId = "filter KUBE-CIP-X";

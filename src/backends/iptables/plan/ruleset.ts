@@ -4,8 +4,8 @@ import { chainText } from "../../../platform/linux/iptables/chain-id.ts";
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareRule, bareText } from "../../../platform/linux/iptables/rule.ts";
+import { CLUSTER_IPS, isOwnedChain, isPassingChain } from "../../kube-chains.ts";
 import { type GroupRules, NO_RULES } from "./group-rules.ts";
-import { CLUSTER_IPS, isOwnedChain, isPassingChain } from "./owned-chains.ts";
 import { SharedChain } from "./shared-chain.ts";
 
 /** The group whose rules stand behind those of all others in shared chains. */

@@ -7,9 +7,9 @@ import {
   type NftTable,
   TableScript,
 } from "../../../platform/linux/nft/table-script.ts";
+import { ClaimedItems } from "../../claimed-items.ts";
 import { baseChains } from "./base-chains.ts";
 import { ChainFactory } from "./chains.ts";
-import { ClaimedItems } from "./claimed-items.ts";
 import { compileFrontend, NO_SLOTS, type Slots } from "./compile-frontend.ts";
 import { containersOf, FILLED_BY_KERNEL, NAMES } from "./containers.ts";
 import type { Frontend } from "./frontend.ts";

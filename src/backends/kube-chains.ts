@@ -1,4 +1,4 @@
-import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
+import type { ChainId } from "../platform/linux/iptables/chain-id.ts";
 
 /** Chains whose rules many services share. */
 export const SERVICES: ChainId = "nat KUBE-SERVICES";
@@ -73,19 +73,46 @@ export function isOwnedChain(chain: ChainId): boolean {
   return [...OWN_PREFIXES, ...SHARED_PREFIXES].some((prefix) => chain.startsWith(prefix));
 }
 
-/** What kube-proxy has beside ours in its mode IPVS. */
-const KUBE_PROXY_CHAINS: ReadonlySet<string> = new Set<ChainId>([
+/** Those of the backend ipvs alone. */
+export const INSIDERS: ChainId = "mangle KUBE-IPVS-INSIDERS";
+export const IPVS_FIREWALL: ChainId = "mangle KUBE-PROXY-FIREWALL";
+export const SOURCE_RANGES: ChainId = "mangle KUBE-SOURCE-RANGES-FIREWALL";
+export const LOCAL_POLICY: ChainId = "nat KUBE-IPVS-LOCAL";
+export const IPVS_FILTER: ChainId = "filter KUBE-IPVS-FILTER";
+export const HEALTH_SETS: ChainId = "filter KUBE-NODE-PORT";
+
+const IPVS_CHAINS: ReadonlySet<string> = new Set<ChainId>([
+  INSIDERS,
+  IPVS_FIREWALL,
+  SOURCE_RANGES,
+  LOCAL_POLICY,
+  IPVS_FILTER,
+  HEALTH_SETS,
+  // What kube-proxy has beside them in its mode IPVS.
   "nat KUBE-LOAD-BALANCER",
   "nat KUBE-NODE-PORT",
-  "filter KUBE-NODE-PORT",
   "filter KUBE-SOURCE-RANGES-FIREWALL",
-  "filter KUBE-IPVS-FILTER",
   "filter KUBE-IPVS-OUT-FILTER",
 ]);
 
+/** Those that both backends fill, each for itself. */
+const COMMON: ReadonlySet<string> = new Set<ChainId>([
+  SERVICES,
+  MARK_MASQ,
+  NOT_LOCAL,
+  POSTROUTING,
+  FORWARD,
+  ...CANARIES,
+]);
+
+/** Whether the backend ipvs may have a chain. */
+export function isIpvsChain(chain: ChainId): boolean {
+  return IPVS_CHAINS.has(chain) || COMMON.has(chain);
+}
+
 /** Whether a chain is one that a kube-proxy may have left. */
 export function isKubeProxyChain(chain: ChainId): boolean {
-  return isOwnedChain(chain) || KUBE_PROXY_CHAINS.has(chain);
+  return isOwnedChain(chain) || IPVS_CHAINS.has(chain);
 }
 
 /** Whether it goes with the last rule in it. */

@@ -75,11 +75,33 @@ export class ClaimedItems<V> {
   }
 
   commit(): void {
-    for (const key of this.#touched) {
-      const claimed = this.#claimed.get(key);
-      if (claimed === undefined) this.#applied.delete(key);
-      else this.#applied.set(key, claimed.value);
-    }
-    this.#touched.clear();
+    for (const key of [...this.#touched]) this.accept(key);
+  }
+
+  /** Says that these, and no others, are there, whatever was thought before. */
+  adopt(items: Iterable<readonly [string, V]>): void {
+    for (const key of this.#applied.keys()) this.#touched.add(key);
+    this.#applied.clear();
+    this.markApplied(items);
+    for (const key of this.#claimed.keys()) this.#touched.add(key);
+  }
+
+  /** What is there, as far as is known. */
+  applied(key: string): V | undefined {
+    return this.#applied.get(key);
+  }
+
+  /** This one is there so for the time being, and that is nothing to change. */
+  tolerate(key: string, value: V): void {
+    this.#applied.set(key, value);
+    this.#touched.delete(key);
+  }
+
+  /** This one is there now as it is claimed, or gone where nobody claims it. */
+  accept(key: string): void {
+    const claimed = this.#claimed.get(key);
+    if (claimed === undefined) this.#applied.delete(key);
+    else this.#applied.set(key, claimed.value);
+    this.#touched.delete(key);
   }
 }

@@ -1,4 +1,4 @@
-import { enumerateNames } from "../enumerate-names.ts";
+import { enumerateNames } from "./enumerate-names.ts";
 
 /** One line for each reason, however many things it is about. */
 export function limitLines(limits: ReadonlyMap<string, readonly string[]>): readonly string[] {

@@ -1,0 +1,38 @@
+import { CoreError } from "../core/errors.ts";
+import type { Exec } from "../platform/linux/exec.ts";
+import { IPTABLES_MODES, tryRestore } from "../platform/linux/iptables/iptables-tool.ts";
+import type { Finding } from "./backend.ts";
+import { missing } from "./kernel-findings.ts";
+
+const SAYS_DENIED = /Permission denied|Operation not permitted/;
+
+/** Why rules can not be changed by iptables here. One implementation is enough; which one is decided later. */
+export async function iptablesFindings(exec: Exec): Promise<readonly Finding[]> {
+  const reasons: string[] = [];
+  for (const mode of IPTABLES_MODES) {
+    try {
+      await tryRestore("v4", mode, exec);
+      return [];
+    } catch (error) {
+      if (error instanceof CoreError && error.code === "ERR_NOT_POSSIBLE_HERE") continue;
+      reasons.push(error instanceof Error ? error.message : String(error));
+    }
+  }
+  if (reasons.length === 0) {
+    return [
+      missing(
+        "there is neither iptables-nft-restore nor iptables-legacy-restore",
+        "install iptables 1.8 or newer: apt-get install iptables, dnf install iptables-nft",
+      ),
+    ];
+  }
+  if (reasons.some((reason) => SAYS_DENIED.test(reason))) {
+    return [missing("changing the kernel's rules is not permitted", "give it CAP_NET_ADMIN")];
+  }
+  return [
+    missing(
+      `rules can not be changed: ${reasons.join("; ")}`,
+      "give it CAP_NET_ADMIN, and a kernel with nf_tables or ip_tables",
+    ),
+  ];
+}
