@@ -18,6 +18,7 @@ export interface Deviation {
 
 const USERSPACE_FACTS = "userspace/platform-facts.test.ts";
 const IPTABLES_FACTS = "iptables/platform-facts.test.ts";
+const IPVS_FACTS = "test/ipvs/guest/platform-facts.ts";
 const NFTABLES_FACTS = "nftables/platform-facts.test.ts";
 
 /** All deviations of all backends. What is not in here and comes out otherwise is a bug. */
@@ -115,6 +116,42 @@ export const DEVIATIONS: readonly Deviation[] = [
     fact: "Linux takes no packet for ::1 from another interface than loopback: IPv6 has no route_localnet.",
     instead: "Nothing is served on ::1.",
     evidence: `${NFTABLES_FACTS}: an answer to what was sent from ::1 does not come back`,
+  },
+  {
+    id: "ipvs/edge-ip",
+    backend: "ipvs",
+    scenarios: /^edge-ip\//,
+    fact: "IPVS changes where a packet is sent, but carries it to no machine that no route leads to.",
+    instead: "Edge addresses are left to the backend edge.",
+    evidence: `${IPVS_FACTS}: a packet that is sent elsewhere still needs a route to there`,
+  },
+  {
+    id: "ipvs/loopback",
+    backend: "ipvs",
+    scenarios: anyOf(
+      /^node-port\/tcp\/v[46]\/node-ports-on-localhost\/to-loopback\//,
+      /^listen-address\/tcp\/v[46]\/on-any-address-to-loopback\//,
+    ),
+    fact: "IPVS sends nothing from a loopback address to another machine.",
+    instead: "Nothing is served on 127.0.0.1 and ::1.",
+    evidence: `${IPVS_FACTS}: what is sent from 127.0.0.1 does not leave the machine`,
+  },
+  {
+    id: "ipvs/other-ports",
+    backend: "ipvs",
+    scenarios: /^(external-ip|load-balancer-ip)\/tcp\/v[46]\/wrong-(port|protocol)\//,
+    fact: "IPVS takes only packets for addresses that the machine has.",
+    instead:
+      "This machine has the external and load-balancer addresses of services, and rejects calls of their other ports.",
+    evidence: `${IPVS_FACTS}: a virtual server on an address that the machine does not have serves nobody`,
+  },
+  {
+    id: "ipvs/affinity-timeout",
+    backend: "ipvs",
+    scenarios: /\/affinity-over\//,
+    fact: "IPVS keeps a client with its server as long as it remembers any of its connections, which is minutes after their end.",
+    instead: "A client stays with its endpoint for the time-out and some minutes more.",
+    evidence: `${IPVS_FACTS}: a client stays with its server beyond the time-out`,
   },
 ];
 

@@ -8,6 +8,7 @@ const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map<
   ["print", async () => (await import("./print/definition.ts")).PRINT],
   ["iptables", async () => (await import("./iptables/definition.ts")).IPTABLES],
   ["nftables", async () => (await import("./nftables/definition.ts")).NFTABLES],
+  ["ipvs", async () => (await import("./ipvs/definition.ts")).IPVS],
   ["userspace", async () => (await import("./userspace/definition.ts")).USERSPACE],
   ["healthchecks", async () => (await import("./healthchecks/definition.ts")).HEALTHCHECKS],
 ]);

@@ -9,6 +9,10 @@ import type { NamespaceNetwork } from "./namespace-network.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HOST = fileURLToPath(new URL("./backend-host.ts", import.meta.url));
 const THREADS = fileURLToPath(new URL("./source-threads.mjs", import.meta.url));
+/** A test that was built ahead, for a kernel that is slow to start programs, has the host beside it. */
+const HOST_ARGS = import.meta.url.endsWith(".ts")
+  ? ["--import", "tsx", "--import", THREADS, HOST]
+  : [HOST.replace(/\.ts$/, ".js")];
 const KEPT_CHARACTERS = 4000;
 
 /** A backend in a process of its own, in the network namespace of the node under test. */
@@ -18,7 +22,7 @@ export class BackendProcess {
 
   constructor(network: NamespaceNetwork) {
     const child = network.inside("node-a", () =>
-      spawn(process.execPath, ["--import", "tsx", "--import", THREADS, HOST], {
+      spawn(process.execPath, HOST_ARGS, {
         cwd: ROOT,
         stdio: ["ignore", "ignore", "pipe", "ipc"],
         serialization: "advanced",

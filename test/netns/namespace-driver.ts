@@ -33,6 +33,8 @@ export interface NamespaceOptions {
    * how it rejects leaves that protocol out.
    */
   readonly catches?: readonly Protocol[];
+  /** How long a data plane takes to forget the clients of a service that is gone. Default: no time. */
+  readonly forgettingMs?: number;
   /** Default: `SETTLE_MS`; more for what is not done in the kernel. */
   readonly settleMs?: number;
 }
@@ -121,6 +123,7 @@ export class NamespaceDriver implements ContractDriver {
   /** What was observed before: nothing of earlier scenarios, then the calls that bound clients. */
   async #remember(scenario: Scenario): Promise<void> {
     await this.#backend.apply(emptyObjects(scenario));
+    if (this.#options.forgettingMs !== undefined) await delay(this.#options.forgettingMs);
     for (const { client, endpoint, ageSeconds } of scenario.observed.affinity ?? []) {
       await this.#backend.apply(bindingObjects(scenario, endpoint));
       const isOwn = client === scenario.packet.src;

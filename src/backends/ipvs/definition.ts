@@ -1,0 +1,25 @@
+import type { BackendDefinition } from "../backend.ts";
+import { KERNEL_CAPABILITIES, KERNEL_SETS } from "../kernel-options.ts";
+import { IPVS_OPTIONS } from "./options.ts";
+
+export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
+  name: "ipvs",
+  summary: "virtual servers of the Linux kernel; needs root, IPVS and iptables",
+  options: IPVS_OPTIONS,
+  capabilities: {
+    ...KERNEL_CAPABILITIES,
+    methods: ["random", "round-robin", "weighted-round-robin", "least-connections", "source-hash"],
+  },
+  sets: KERNEL_SETS,
+  probe: async (machine) => {
+    const { probeIpvs } = await import("./probe.ts");
+    const { createProbeWorld } = await import("./probe-world.ts");
+    return probeIpvs(machine, createProbeWorld());
+  },
+  explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
+  create: async (options, context) => {
+    const { createIpvsBackend } = await import("./create-ipvs-backend.ts");
+    const { openWorld } = await import("./world.ts");
+    return createIpvsBackend(options, context, openWorld());
+  },
+};

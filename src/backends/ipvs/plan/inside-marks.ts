@@ -1,0 +1,74 @@
+const BITS = 32;
+/** Says that a mark is one of these: kubelet's and most others' marks are lower. */
+const OUR_BIT = 29;
+/** Every such mark has it. */
+export const INSIDE_BIT: number = 2 ** OUR_BIT;
+/** Kubelet drops what carries it. */
+const KUBELET_BIT = 15;
+const TEXT_PRIME = 16_777_619;
+const TEXT_OFFSET = 2_166_136_261;
+
+/**
+ * Marks for services whose insiders come to other endpoints than outsiders do. Each has the mark of
+ * its name, so that it is the same after a restart, unless another one has it already.
+ */
+export class InsideMarks {
+  readonly #bits: readonly number[];
+  readonly #byName = new Map<string, number>();
+  readonly #taken = new Set<number>();
+  readonly #masquerade: number;
+
+  constructor(masqueradeBit: number) {
+    const reserved = new Set([masqueradeBit, KUBELET_BIT, OUR_BIT, BITS - 1, BITS - 2]);
+    this.#bits = Array.from({ length: BITS }, (_, bit) => bit).filter((bit) => !reserved.has(bit));
+    this.#masquerade = 2 ** masqueradeBit;
+  }
+
+  /** The mark of a name. */
+  markOf(name: string): number {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    let number = hashOf(name);
+    while (this.#taken.has(this.#spread(number))) number += 1;
+    const mark = this.#spread(number);
+    this.#byName.set(name, mark);
+    this.#taken.add(mark);
+    return mark;
+  }
+
+  /** Those that were not asked for any more are free. */
+  release(name: string): void {
+    const mark = this.#byName.get(name);
+    if (mark === undefined) return;
+    this.#byName.delete(name);
+    this.#taken.delete(mark);
+  }
+
+  /** The mark and what it is once the packet is marked for masquerading, too. */
+  bothOf(mark: number): readonly [number, number] {
+    return [mark, mark + this.#masquerade];
+  }
+
+  /** Whether a mark can be one of these. */
+  isOurs(mark: number): boolean {
+    return Math.floor(mark / INSIDE_BIT) === 1;
+  }
+
+  /** Puts the bits of a number where nobody else's are. */
+  #spread(number: number): number {
+    let mark = INSIDE_BIT;
+    this.#bits.forEach((bit, index) => {
+      if (Math.floor(number / 2 ** index) % 2 === 1) mark += 2 ** bit;
+    });
+    return mark;
+  }
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = TEXT_OFFSET;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), TEXT_PRIME) >>> 0;
+  }
+  return hash;
+}

@@ -1,0 +1,30 @@
+import type { Group } from "../../../core/model/group.ts";
+import { groupsOf } from "../../../core/model/service.ts";
+import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
+import { chooseScheduler, type Scheduler, WITHOUT_WEIGHTS } from "./balancing.ts";
+
+/** What IPVS can not do of what is asked for a service, in words. */
+export function limitsOfService(
+  { service: { service }, endpoints }: ServiceEndpoints,
+  groups: ReadonlyMap<string, Group>,
+  otherwise: Scheduler,
+): readonly string[] {
+  const { scheduler, limits } = chooseScheduler(service, groups, otherwise);
+  const own = groupsOf(service).flatMap(({ group }) => groups.get(group) ?? []);
+  const weights = new Set(endpoints.map(({ endpoint }) => endpoint.weight));
+  const isUneven = weights.size > 1 || service.groups.length > 1;
+  return [
+    ...limits,
+    ...(isUneven && WITHOUT_WEIGHTS.includes(scheduler)
+      ? [`the scheduler ${scheduler} does not look at weights`]
+      : []),
+    ...(own.some(({ healthCheck }) => healthCheck.protocol !== "none")
+      ? ["health checks need a proxy: every endpoint counts as healthy"]
+      : []),
+    ...(own.some(({ slowStartMs }) => slowStartMs > 0) ? ["slow start needs a proxy"] : []),
+    ...(endpoints.some(({ endpoint }) => endpoint.addresses.length === 0)
+      ? ["endpoints that have only a host name are left out"]
+      : []),
+    ...(service.edgeIPs.length > 0 ? ["edge addresses are served by the backend edge"] : []),
+  ];
+}

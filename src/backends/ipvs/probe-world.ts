@@ -1,0 +1,15 @@
+import { systemExec } from "../../platform/linux/exec.ts";
+import { openIpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
+import { findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
+import { systemSysctl } from "../../platform/linux/sysctl.ts";
+import type { ProbeWorld } from "./probe.ts";
+
+/** The machine that this runs on. */
+export function createProbeWorld(): ProbeWorld {
+  return {
+    exec: systemExec,
+    sysctl: systemSysctl,
+    findKubeProxy,
+    tryIpvs: async () => (await openIpvsTable()).close(),
+  };
+}

@@ -1,0 +1,51 @@
+import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
+import { type Exec, systemExec } from "../../platform/linux/exec.ts";
+import {
+  type InstanceLock,
+  isPlaneRunning,
+  takeInstanceLock,
+  takeKernelLock,
+} from "../../platform/linux/instance-lock.ts";
+import { openIpSets } from "../../platform/linux/ipset/ip-sets.ts";
+import { openIpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
+import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
+import { openServiceLink } from "../../platform/linux/links/service-link.ts";
+import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import type { OpenConntrack } from "../flow-keeper.ts";
+import { type KernelClock, SYSTEM_CLOCK } from "../kernel-clock.ts";
+import { type IpvsPlatform, LINK_NAME } from "./kernel/platform.ts";
+
+/** What the backend takes from the machine; tests give their own. */
+export interface IpvsWorld {
+  readonly exec: Exec;
+  readonly sysctl: Sysctl;
+  readonly clock: KernelClock;
+  readonly findKubeProxy: FindKubeProxy;
+  readonly openConntrack: OpenConntrack;
+  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where the kernel has no IPVS */
+  openPlatform(): Promise<IpvsPlatform>;
+  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
+  takeLock(isForCleanup: boolean): InstanceLock;
+  /** Whether the backend iptables, which has some chains in common with this one, is at work. */
+  isIptablesRunning(): boolean;
+}
+
+async function openIpvsPlatform(): Promise<IpvsPlatform> {
+  const ipvs = await openIpvsTable();
+  return { ipvs, sets: openIpSets(), link: openServiceLink(LINK_NAME) };
+}
+
+export function openWorld(): IpvsWorld {
+  return {
+    exec: systemExec,
+    sysctl: systemSysctl,
+    clock: SYSTEM_CLOCK,
+    findKubeProxy,
+    openConntrack: (options) =>
+      createConntrackReconciler({ table: openConntrackTable(), ...options }),
+    openPlatform: openIpvsPlatform,
+    takeLock: (isForCleanup) => (isForCleanup ? takeInstanceLock("ipvs") : takeKernelLock("ipvs")),
+    isIptablesRunning: () => isPlaneRunning("iptables"),
+  };
+}
