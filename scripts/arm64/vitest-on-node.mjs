@@ -3,6 +3,7 @@
  * there for every processor. What is expected is checked by vitest's own matchers.
  */
 import * as nodeTest from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   ASYMMETRIC_MATCHERS_OBJECT,
   JestAsymmetricMatchers,
@@ -66,7 +67,36 @@ export const describe = Object.assign(
   },
 );
 
-export const { before: beforeAll, after: afterAll, beforeEach, afterEach } = nodeTest;
+export const { after: afterAll, beforeEach, afterEach } = nodeTest;
+
+/**
+ * @param {() => unknown} task
+ * @param {number} [timeoutMs]
+ */
+export function beforeAll(task, timeoutMs = DEFAULT_TIMEOUT_MS) {
+  nodeTest.before(() => Promise.resolve(task()).then(() => undefined), {
+    timeout: timeoutMs * PATIENCE,
+  });
+}
+
+export const vi = {
+  /**
+   * Tries until it does not throw, or the time is over.
+   * @param {() => unknown} attempt
+   * @param {{ readonly timeout?: number, readonly interval?: number }} [options]
+   */
+  async waitFor(attempt, { timeout = 1000, interval = 50 } = {}) {
+    const end = performance.now() + timeout * PATIENCE;
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (performance.now() > end) throw error;
+      }
+      await delay(interval);
+    }
+  },
+};
 
 /**
  * @param {string} name

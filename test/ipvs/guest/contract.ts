@@ -1,0 +1,31 @@
+import { runBackendContract } from "../../../src/backends/backend.contract.ts";
+import { IPVS } from "../../../src/backends/ipvs/definition.ts";
+import type { Scenario } from "../../../src/core/route/scenarios/scenario.ts";
+import { SCENARIOS } from "../../../src/core/route/scenarios.ts";
+import { openNamespaces } from "../../netns/namespace-driver.ts";
+
+/** All of them take minutes in this kernel. */
+const isWhole = process.env["PORTOLAN_IPVS_SCENARIOS"] === "all";
+
+runBackendContract({
+  backend: IPVS.name,
+  capabilities: IPVS.capabilities,
+  scenarios: isWhole ? SCENARIOS : representatives(SCENARIOS),
+  // The kernel removes connections to what was deleted a moment later.
+  open: () =>
+    openNamespaces({
+      backend: IPVS.name,
+      options: { iptablesMode: "legacy" },
+      forgettingMs: 200,
+    }),
+});
+
+/** So few that each value of each axis is in one of them. */
+function representatives(scenarios: readonly Scenario[]): readonly Scenario[] {
+  const seen = new Set<string>();
+  return scenarios.filter(({ name }) => {
+    const fresh = name.split("/").filter((value) => !seen.has(value));
+    for (const one of fresh) seen.add(one);
+    return fresh.length > 0;
+  });
+}

@@ -1,0 +1,5 @@
+import { describeGuest } from "./describe-guest.ts";
+
+const FILES = ["platform-facts.ts", "over-time.ts", "contract.ts"];
+
+await describeGuest("in a kernel with IPVS", FILES, { timeoutSeconds: 300 });
