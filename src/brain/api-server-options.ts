@@ -1,6 +1,6 @@
 import type { Log } from "../core/log.ts";
 import type { ListenAddress } from "../core/options/listen-address.ts";
-import { DEFAULT_KEEP_ALIVE, type KeepAliveOptions } from "./keep-alive.ts";
+import { DEFAULT_KEEP_ALIVE, type KeepAliveOptions } from "../platform/http2/keep-alive.ts";
 
 /** PEM files. Clients must show a certificate that one of `clientCaFile` signed. */
 export interface ApiServerTls {

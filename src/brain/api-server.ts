@@ -9,13 +9,13 @@ import {
 import { CoreError } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
+import { keepAlive } from "../platform/http2/keep-alive.ts";
 import { ApiCalls } from "./api-calls.ts";
 import {
   type ApiServerOptions,
   type ApiServerTls,
   apiServerSettings,
 } from "./api-server-options.ts";
-import { keepAlive } from "./keep-alive.ts";
 import { removeStaleSocket, restrictSocket } from "./unix-socket.ts";
 
 const MAX_CALLS_A_CONNECTION = 100;

@@ -1,7 +1,11 @@
-import { DEFAULT_KEEP_ALIVE, type KeepAliveOptions, keepAlive } from "../../brain/keep-alive.ts";
 import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../../core/backoff.ts";
 import { CoreError } from "../../core/errors.ts";
 import { formatListenAddress } from "../../core/options/listen-address.ts";
+import {
+  DEFAULT_KEEP_ALIVE,
+  type KeepAliveOptions,
+  keepAlive,
+} from "../../platform/http2/keep-alive.ts";
 import type { ProtoReader } from "../../wire/protobuf/proto-reader.ts";
 import type { SourceReporter } from "../source.ts";
 import { type ApiTarget, connectApi } from "./api-target.ts";

@@ -1,12 +1,8 @@
-import type {
-  ClientHttp2Session,
-  ClientHttp2Stream,
-  IncomingHttpHeaders,
-  IncomingHttpStatusHeader,
-} from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { CoreError } from "../../core/errors.ts";
-import { FrameDecoder } from "../../wire/grpc/frame-decoder.ts";
-import { decodeGrpcMessage, GRPC_STATUS } from "../../wire/grpc/status.ts";
+import { type GrpcEnd, GrpcStream } from "../../platform/http2/grpc-stream.ts";
+import type { FrameDecoder } from "../../wire/grpc/frame-decoder.ts";
+import { GRPC_STATUS } from "../../wire/grpc/status.ts";
 import { ProtoReader } from "../../wire/protobuf/proto-reader.ts";
 import { type RawOp, readOpItem } from "../../wire/sets/op-item.ts";
 
@@ -28,8 +24,7 @@ interface Waiting {
 /** One watch on one connection: each request earns one change. It ends with its connection. */
 export class WatchCall {
   readonly #session: ClientHttp2Session;
-  readonly #stream: ClientHttp2Stream;
-  readonly #decoder: FrameDecoder;
+  readonly #stream: GrpcStream;
   readonly #reader = new ProtoReader();
   #waiting: Waiting | undefined;
   /** Why it ended; undefined while it goes on. */
@@ -37,20 +32,12 @@ export class WatchCall {
 
   constructor(session: ClientHttp2Session, method: WatchMethod, maxMessageBytes: number) {
     this.#session = session;
-    this.#decoder = new FrameDecoder(maxMessageBytes);
-    this.#stream = session.request({
-      ":method": "POST",
-      ":path": method,
-      "content-type": "application/grpc",
-      te: "trailers",
-      "grpc-accept-encoding": "identity",
+    this.#stream = new GrpcStream(session, {
+      path: method,
+      maxMessageBytes,
+      onMessage: (message) => this.#onMessage(message),
+      onEnd: (end) => this.#end(errorOf(end)),
     });
-    this.#stream.on("response", (headers) => this.#onHeaders(headers));
-    this.#stream.on("trailers", (headers) => this.#onStatus(headers));
-    this.#stream.on("data", (chunk: Buffer) => this.#onData(chunk));
-    this.#stream.on("error", (error) => this.#end(lost(error.message, error)));
-    this.#stream.on("close", () => this.#end(lost("the connection ended")));
-    session.on("error", (error) => this.#end(lost(error.message, error)));
   }
 
   /**
@@ -72,32 +59,7 @@ export class WatchCall {
     this.#end(new CoreError("ERR_ABORTED", "the watch was ended"));
   }
 
-  #onHeaders(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    const status = headers[":status"];
-    if (status !== 200) this.#end(protocol(`HTTP status ${status} where 200 belongs`));
-    else if (headers["grpc-status"] !== undefined) this.#onStatus(headers);
-  }
-
-  #onStatus(headers: IncomingHttpHeaders): void {
-    const code = Number(headers["grpc-status"]);
-    const message = decodeGrpcMessage(String(headers["grpc-message"] ?? ""));
-    if (code === GRPC_STATUS.ok) this.#end(lost("the server ended the watch"));
-    else if (code === GRPC_STATUS.unavailable) this.#end(lost(message));
-    else this.#end(protocol(`gRPC status ${code}: ${message}`));
-  }
-
-  #onData(chunk: Buffer): void {
-    if (this.#ended !== undefined) return;
-    try {
-      this.#decoder.feed(chunk);
-      while (this.#decoder.next()) this.#onMessage();
-    } catch (error) {
-      this.#end(error instanceof CoreError ? error : protocol(String(error), error));
-    }
-  }
-
-  #onMessage(): void {
-    const { bytes, start, end } = this.#decoder;
+  #onMessage({ bytes, start, end }: FrameDecoder): void {
     const op = readOpItem(this.#reader.reset(bytes, start, end));
     if (op.op === "unknown") return;
     const waiting = this.#waiting;
@@ -116,6 +78,16 @@ export class WatchCall {
     this.#session.destroy();
     waiting?.reject(error);
   }
+}
+
+function errorOf(end: GrpcEnd): CoreError {
+  if (end.kind === "lost") return lost(end.message, end.cause);
+  if (end.kind === "wrong") {
+    return end.cause instanceof CoreError ? end.cause : protocol(end.message, end.cause);
+  }
+  if (end.code === GRPC_STATUS.ok) return lost("the server ended the watch");
+  if (end.code === GRPC_STATUS.unavailable) return lost(end.message);
+  return protocol(`gRPC status ${end.code}: ${end.message}`);
 }
 
 function lost(reason: string, cause?: unknown): CoreError {

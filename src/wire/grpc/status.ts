@@ -4,10 +4,12 @@ export const GRPC_STATUS = {
   cancelled: 1,
   unknown: 2,
   invalidArgument: 3,
+  deadlineExceeded: 4,
   resourceExhausted: 8,
   unimplemented: 12,
   internal: 13,
   unavailable: 14,
+  unauthenticated: 16,
 } as const;
 
 export interface GrpcStatus {

@@ -66,6 +66,22 @@ export class ProtoReader {
     return this.uint32() | 0;
   }
 
+  /** All 64 bits of a number, signed. */
+  int64(): bigint {
+    this.#expect(WIRE_VARINT);
+    const [low, high] = this.#halves();
+    return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low));
+  }
+
+  /** A 64-bit number that is known to be one that can be counted with. */
+  count(): number {
+    this.#expect(WIRE_VARINT);
+    const [low, high] = this.#halves();
+    const value = high * 2 ** 32 + low;
+    if (!Number.isSafeInteger(value)) throw malformed(`a number of ${value}`);
+    return value;
+  }
+
   bool(): boolean {
     return this.uint32() !== 0;
   }
@@ -81,6 +97,13 @@ export class ProtoReader {
     }
     this.#text ??= bytes.toString("latin1", this.#textStart, this.#textEnd);
     return this.#text.slice(start - this.#textStart, end - this.#textStart);
+  }
+
+  /** Not a copy: valid as long as what it was read from. */
+  bytes(): Buffer {
+    const length = this.#length();
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
   /** What is left of the current message, as text. */
@@ -174,6 +197,26 @@ export class ProtoReader {
       const byte = bytes[this.#at++] ?? 0;
       if (index < 5) value |= (byte & 0x7f) << (index * 7);
       if (byte < 0x80) return value >>> 0;
+    }
+    throw malformed(`a number of more than ${VARINT_MAX_BYTES} bytes`);
+  }
+
+  /** The low and the high 32 bits of a number, unsigned. */
+  #halves(): readonly [number, number] {
+    const bytes = this.#bytes;
+    let low = 0;
+    let high = 0;
+    for (let index = 0; index < VARINT_MAX_BYTES; index++) {
+      if (this.#at >= this.#end) throw malformed("a number that is cut off");
+      const byte = bytes[this.#at++] ?? 0;
+      const bits = byte & 0x7f;
+      if (index < 4) low |= bits << (index * 7);
+      else if (index > 4) high |= bits << (index * 7 - 32);
+      else {
+        low |= bits << 28;
+        high = bits >>> 4;
+      }
+      if (byte < 0x80) return [low >>> 0, high >>> 0];
     }
     throw malformed(`a number of more than ${VARINT_MAX_BYTES} bytes`);
   }

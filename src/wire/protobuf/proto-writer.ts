@@ -88,6 +88,14 @@ export class ProtoWriter {
     this.#bytes[this.#at++] = Number(rest);
   }
 
+  bytes(field: number, value: Uint8Array): void {
+    if (value.length === 0) return;
+    this.#ensure(2 * VARINT_MAX_BYTES);
+    this.#varint((field << 3) | WIRE_BYTES);
+    this.#varint(value.length);
+    this.raw(value);
+  }
+
   string(field: number, value: string): void {
     if (value !== "") this.stringAlways(field, value);
   }

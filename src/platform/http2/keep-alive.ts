@@ -1,11 +1,13 @@
 import type { Http2Session } from "node:http2";
-import { CoreError } from "../core/errors.ts";
+import { CoreError } from "../../core/errors.ts";
 
 export interface KeepAliveOptions {
   /** How often the other side is asked. */
   readonly intervalMs: number;
   /** How long it may take to answer before the connection is given up. */
   readonly timeoutMs: number;
+  /** Some servers take it ill to be asked while nothing is open: then it says whether to. */
+  readonly isWanted?: () => boolean;
 }
 
 export const DEFAULT_KEEP_ALIVE: KeepAliveOptions = { intervalMs: 30_000, timeoutMs: 20_000 };
@@ -14,7 +16,7 @@ export const DEFAULT_KEEP_ALIVE: KeepAliveOptions = { intervalMs: 30_000, timeou
 export function keepAlive(session: Http2Session, options: KeepAliveOptions): void {
   let deadline: NodeJS.Timeout | undefined;
   const ask = (): void => {
-    if (session.destroyed || deadline !== undefined) return;
+    if (session.destroyed || deadline !== undefined || options.isWanted?.() === false) return;
     deadline = setTimeout(() => session.destroy(unanswered(options.timeoutMs)), options.timeoutMs);
     deadline.unref();
     session.ping((error) => {
