@@ -6,8 +6,9 @@ import { POLICY_OPTIONS, routePolicyOf } from "../core/route/policy-options.ts";
 import { createRouter, type Router } from "../core/route/route.ts";
 import { WORLD } from "../daemon/create-deps.ts";
 import { createSource } from "../daemon/create-source.ts";
+import { etcdAccessFor } from "../daemon/etcd-access.ts";
 import { KUBE_OPTIONS } from "../daemon/kube-options.ts";
-import { API_CLIENT_OPTIONS, FILE_OPTIONS } from "../daemon/options.ts";
+import { API_CLIENT_OPTIONS, ETCD_OPTIONS, FILE_OPTIONS } from "../daemon/options.ts";
 import { parseSourceSpec } from "../daemon/source-spec.ts";
 import { takeSnapshot } from "../daemon/take-snapshot.ts";
 import {
@@ -64,6 +65,7 @@ export const EXPLAIN: CommandSpec = {
     { title: "State files", specs: FILE_OPTIONS },
     { title: "Kubernetes (--from kube)", specs: KUBE_OPTIONS },
     { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },
+    { title: "etcd (--from etcd:)", specs: ETCD_OPTIONS },
   ],
   examples: [
     {
@@ -140,9 +142,10 @@ async function openRouter(
     ...resolveFlags(API_CLIENT_OPTIONS, input),
   };
   const specs = from.map((text) => parseSourceSpec(text));
-  const sources = await Promise.all(
-    specs.map((spec) => createSource(spec, values, { ...WORLD, node: undefined })),
-  );
+  const { environment } = input.context;
+  const etcd = await etcdAccessFor(specs, resolveFlags(ETCD_OPTIONS, input), environment);
+  const world = { ...WORLD, node: undefined, etcd };
+  const sources = await Promise.all(specs.map((spec) => createSource(spec, values, world)));
   const store = await takeSnapshot(sources);
   noteUnknownNode(store, node, input.context);
   return createRouter({ global: store.state(), node });

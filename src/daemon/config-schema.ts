@@ -20,7 +20,7 @@ export function configJsonSchema(
       sources: {
         description: "What --from says",
         type: "array",
-        items: { type: "string", pattern: "^(file:.+|kube(:.+)?|api(:.+)?)$" },
+        items: { type: "string", pattern: "^(file:.+|kube(:.+)?|api(:.+)?|etcd(:.+)?)$" },
       },
       backends: {
         description: "What --to says",

@@ -19,6 +19,7 @@ import {
   readConfigFile,
 } from "./config-file.ts";
 import { addressOf, type ControlConfig, resolveControl } from "./control-config.ts";
+import { type EtcdAccess, etcdAccessFor } from "./etcd-access.ts";
 import { Faults } from "./faults.ts";
 import { CONFIG_OPTION, CONTROL_OPTIONS, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
 import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
@@ -41,6 +42,8 @@ export interface InstanceConfig {
   readonly backends: readonly BackendConfig[];
   readonly servesApi: boolean;
   readonly values: RunValues;
+  /** Missing where no source is an etcd. */
+  readonly etcd?: EtcdAccess;
   /** Missing where it takes no commands. */
   readonly control?: ControlConfig;
 }
@@ -93,6 +96,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     faults.attempt(() => clientTlsOf(values));
   }
   if (values === undefined || faults.any) throw faults.error();
+  const etcd = await etcdAccessFor(sources, values, inputs.environment);
   const control = controls && (await resolveControl(controls, values.state, inputs.environment));
   return Object.freeze({
     node: values.node ?? inputs.hostName,
@@ -104,6 +108,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
       metricsListen: addressOf(values.metricsListen),
       healthListen: addressOf(values.healthListen),
     },
+    ...(etcd && { etcd }),
     ...(control && { control }),
   });
 }

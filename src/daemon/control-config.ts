@@ -91,7 +91,8 @@ function refuseOpen(
   if (lines.length > 0) throw new CoreError("ERR_CONFIG_INVALID", lines.join("\n"));
 }
 
-async function readSecret(
+/** From a file that an option names, or from a variable. @throws CoreError ERR_USAGE, ERR_CONFIG_INVALID */
+export async function readSecret(
   { option, path }: { readonly option: string; readonly path: string | undefined },
   variable: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -32,6 +32,7 @@ export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDep
     createSource: (spec, config) =>
       createSource(spec, config.values, {
         ...WORLD,
+        etcd: config.etcd,
         // Who serves other nodes, or lets commands ask for any, knows all of them.
         node: config.servesApi || config.control !== undefined ? undefined : config.node,
       }),

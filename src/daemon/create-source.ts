@@ -1,5 +1,6 @@
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { Source } from "../sources/source.ts";
+import type { EtcdAccess } from "./etcd-access.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { KUBE_OPTIONS } from "./kube-options.ts";
 import type { API_CLIENT_OPTIONS, FILE_OPTIONS } from "./options.ts";
@@ -13,13 +14,15 @@ export type SourceValues = ValuesOf<typeof FILE_OPTIONS> &
 export interface SourceWorld extends Pick<InstanceDeps, "random" | "sleep"> {
   /** The only node that is of interest; undefined: all are. */
   readonly node: string | undefined;
+  /** How an etcd is asked; there where a source is one. */
+  readonly etcd?: EtcdAccess | undefined;
 }
 
 /** Makes the source that a spec means; only its own code is loaded. */
 export async function createSource(
   spec: SourceSpec,
   values: SourceValues,
-  { node, ...world }: SourceWorld,
+  { node, etcd, ...world }: SourceWorld,
 ): Promise<Source> {
   const { owner } = spec;
   switch (spec.kind) {
@@ -34,6 +37,11 @@ export async function createSource(
     case "kube": {
       const { openKubeSource } = await import("./open-kube-source.ts");
       return openKubeSource(spec, values, { node, ...world });
+    }
+    case "etcd": {
+      if (etcd === undefined) throw new TypeError("it was not resolved how etcd is asked");
+      const { createEtcdSource } = await import("../sources/etcd/etcd-source.ts");
+      return createEtcdSource({ owner, members: spec.members, ...etcd, ...world });
     }
     case "api": {
       const { createApiSource } = await import("../sources/api/api-source.ts");

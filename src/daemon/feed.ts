@@ -17,6 +17,7 @@ import type { FirstSyncs } from "./first-syncs.ts";
 import type { ApiSourceSpec, InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpStream } from "./pump.ts";
+import type { SourceSpec } from "./source-spec.ts";
 
 /** So many nodes are named where one is not known. */
 const MAX_NAMED = 5;
@@ -78,13 +79,8 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
   const reporters = new Map(owners.map((owner) => [owner, board.add("source", owner)]));
   metrics.watchStore(store);
   store.onCommit((commit) => writeAudit(deps.log, commit));
-  const reportConflicts = createConflictReport(store, reporters, deps.log);
-  store.onCommit(reportConflicts);
-  const more = {
-    onRead: reportConflicts,
-    triggered: (sinceMs: number, revision: number) =>
-      metrics.kubeProxy?.triggered(sinceMs, revision),
-  };
+  const conflicts = createConflictReport(store, reporters, deps.log);
+  store.onCommit(() => conflicts.look());
   const watchers = config.servesApi ? await attachApi(store, config, context) : () => 0;
   void firstSyncs.done.then(
     () => warnOfUnknownNode(store, config, deps.log),
@@ -95,18 +91,30 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
     controlReport: reporters.get(CONTROL_OWNER),
     open: (request) => new NodeWatcher(store, request.nodeName, request.sets, pause),
     start: async () => {
-      const sources: Source[] = [];
+      const sources: { readonly spec: SourceSpec; readonly source: Source }[] = [];
       for (const spec of config.sources) {
         const source = await deps.createSource(spec, config);
         closers.add(`source ${spec.owner}`, () => source.close());
-        sources.push(source);
+        sources.push({ spec, source });
       }
-      await Promise.all(
-        sources.map((source) => {
-          const reporter = reporters.get(source.owner) ?? board.add("source", source.owner);
-          return source.start(store, sourceReporter(reporter, firstSyncs, more));
-        }),
-      );
+      const begin = async (isWanted: (spec: SourceSpec) => boolean): Promise<void> => {
+        const wanted = sources.filter(({ spec }) => isWanted(spec));
+        await Promise.all(
+          wanted.map(({ source }) => {
+            const { owner } = source;
+            const reporter = reporters.get(owner) ?? board.add("source", owner);
+            const report = sourceReporter(reporter, firstSyncs, {
+              onRead: () => conflicts.look(),
+              onRefused: (lines) => conflicts.refused(owner, lines),
+              triggered: (sinceMs, revision) => metrics.kubeProxy?.triggered(sinceMs, revision),
+            });
+            return source.start(store, report);
+          }),
+        );
+      };
+      // What is on this machine first: so the same ones win a clash at every start.
+      await begin(isHere);
+      await begin((spec) => !isHere(spec));
     },
     watchers,
   };
@@ -143,18 +151,26 @@ async function untilSynced(store: GlobalStore, signal: AbortSignal): Promise<voi
   while (!store.isSynced()) await store.changed(signal);
 }
 
+function isHere({ kind }: SourceSpec): boolean {
+  return kind === "file" || kind === "given";
+}
+
 function sourceReporter(
   reporter: Reporter,
   firstSyncs: FirstSyncs,
-  more: Pick<SourceReporter, "triggered"> & { readonly onRead?: () => void } = {},
+  listener: Pick<SourceReporter, "triggered"> & {
+    readonly onRead?: () => void;
+    readonly onRefused?: (lines: readonly string[]) => void;
+  } = {},
 ): SourceReporter {
-  const { onRead = () => undefined, triggered } = more;
+  const { triggered } = listener;
   return {
     ...(triggered && { triggered }),
     ok: (message) => {
       reporter.ok(message);
-      onRead();
+      listener.onRead?.();
     },
+    refused: (lines) => listener.onRefused?.(lines),
     failed: (error) => {
       reporter.failed(error.message);
       firstSyncs.failed(error);

@@ -48,6 +48,55 @@ export const API_CLIENT_OPTIONS = {
   },
 } as const;
 
+/** What `--from etcd:` and `--target etcd:` need. */
+export const ETCD_OPTIONS = {
+  etcdPrefix: {
+    kind: "string",
+    placeholder: "KEY",
+    default: "/portolan/",
+    help: "what the keys of Portolan begin with in etcd",
+  },
+  etcdUser: {
+    kind: "string",
+    placeholder: "NAME",
+    help: "the user of etcd, where it asks who comes",
+  },
+  etcdPasswordFile: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "a file with its password; PORTOLAN_ETCD_PASSWORD says it as well",
+  },
+  etcdTls: {
+    kind: "boolean",
+    help: "speak TLS, with the authorities of this machine where none are given",
+  },
+  etcdTlsCa: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "authorities (PEM) that the certificate of etcd must come from",
+  },
+  etcdTlsCert: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "certificate (PEM) that this program shows to etcd",
+  },
+  etcdTlsKey: { kind: "string", placeholder: "FILE", help: "its private key (PEM)" },
+  etcdMaxObjects: {
+    kind: "number",
+    min: 1,
+    max: 10_000_000,
+    default: 1_000_000,
+    help: "more objects are left out, and told",
+  },
+  etcdMaxObjectBytes: {
+    kind: "number",
+    min: 1024,
+    max: 67_108_864,
+    default: 1_048_576,
+    help: "an object with more bytes is left out, and told",
+  },
+} as const;
+
 /** What `--to api` needs. */
 export const API_SERVER_OPTIONS = {
   apiListen: {
@@ -78,8 +127,8 @@ export const WORDS: { readonly from: ListSpec; readonly to: ListSpec } = {
   from: {
     kind: "list",
     placeholder: "SOURCE",
-    suggestions: ["file:", "kube", "api:", "api:unix:"],
-    help: "a source: file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:unix:PATH; may be repeated",
+    suggestions: ["file:", "kube", "api:", "api:unix:", "etcd:"],
+    help: "a source: file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:unix:PATH, etcd:HOST:PORT[,HOST:PORT]; may be repeated",
   },
   to: {
     kind: "list",
@@ -185,12 +234,14 @@ export const RUN_OPTIONS: typeof INSTANCE_OPTIONS &
   typeof KUBE_OPTIONS &
   typeof API_SERVER_OPTIONS &
   typeof API_CLIENT_OPTIONS &
+  typeof ETCD_OPTIONS &
   typeof LOG_OPTIONS = {
   ...INSTANCE_OPTIONS,
   ...FILE_OPTIONS,
   ...KUBE_OPTIONS,
   ...API_SERVER_OPTIONS,
   ...API_CLIENT_OPTIONS,
+  ...ETCD_OPTIONS,
   ...LOG_OPTIONS,
 };
 
@@ -210,5 +261,6 @@ export const OPTION_GROUPS: readonly { readonly title: string; readonly specs: O
   { title: "Kubernetes (--from kube)", specs: KUBE_OPTIONS },
   { title: "API server (--to api)", specs: API_SERVER_OPTIONS },
   { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },
+  { title: "etcd (--from etcd:)", specs: ETCD_OPTIONS },
   { title: "Logs", specs: LOG_OPTIONS },
 ];

@@ -24,6 +24,25 @@ test.each([
       address: { kind: "tcp", host: "127.0.0.1", port: 12090 },
     },
   ],
+  [
+    "etcd:10.0.0.1:2379,[fd00::1]:2379",
+    {
+      kind: "etcd",
+      owner: "etcd:10.0.0.1:2379,[fd00::1]:2379",
+      members: [
+        { kind: "tcp", host: "10.0.0.1", port: 2379 },
+        { kind: "tcp", host: "fd00::1", port: 2379 },
+      ],
+    },
+  ],
+  [
+    "etcd",
+    {
+      kind: "etcd",
+      owner: "etcd:127.0.0.1:2379",
+      members: [{ kind: "tcp", host: "127.0.0.1", port: 2379 }],
+    },
+  ],
 ])("reads %s", (text, spec) => {
   expect(parseSourceSpec(text)).toEqual(spec);
 });
@@ -31,7 +50,8 @@ test.each([
 test.each([
   ["kube:", "ERR_CONFIG_INVALID", '"kube:" is not a source; expected file:PATH, kube'],
   ["kub", "ERR_CONFIG_INVALID", 'did you mean "kube'],
-  ["etcd:127.0.0.1:2379", "ERR_NOT_POSSIBLE_HERE", 'source "etcd" is not available'],
+  ["etcd:127.0.0.1:2379,unix:/x", "ERR_CONFIG_INVALID", "is not a source"],
+  ["etcd:127.0.0.1:2379,", "ERR_CONFIG_INVALID", "etcd:HOST:PORT[,HOST:PORT]"],
   ["flie:x.yaml", "ERR_CONFIG_INVALID", 'did you mean "file:"?'],
   ["file:", "ERR_CONFIG_INVALID", '"file:" is not a source; expected file:PATH'],
   ["api:nowhere", "ERR_CONFIG_INVALID", '"api:nowhere" is not a source'],

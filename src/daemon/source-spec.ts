@@ -16,36 +16,30 @@ export type SourceSpec =
   | { readonly kind: "api"; readonly owner: string; readonly address: ListenAddress }
   /** `context` is undefined where the options decide. */
   | { readonly kind: "kube"; readonly owner: string; readonly context: string | undefined }
+  | { readonly kind: "etcd"; readonly owner: string; readonly members: readonly ListenAddress[] }
   | { readonly kind: "given"; readonly owner: string; readonly objects: readonly ModelObject[] };
 
 const DEFAULT_API_PORT = 12090;
-const FORMS = "file:PATH, kube, kube:CONTEXT, api:HOST:PORT or api:unix:PATH";
+const DEFAULT_ETCD_PORT = 2379;
+const FORMS =
+  "file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:unix:PATH or etcd:HOST:PORT[,HOST:PORT]";
 
-const WORDS: readonly string[] = ["file", "kube", "api"];
+const WORDS: readonly string[] = ["file", "kube", "api", "etcd"];
 /** The word that needs nothing after it. */
 const BARE_WORD = "kube";
 
-/** Words that mean a source which this version does not have. */
-const NOT_AVAILABLE: readonly string[] = ["etcd"];
-
 /**
- * Reads a source: `file:PATH`, `kube`, `kube:CONTEXT`, `api:HOST:PORT`, `api:unix:PATH` or `api` (the
- * default port on loopback).
+ * Reads a source: `file:PATH`, `kube`, `kube:CONTEXT`, `api:HOST:PORT`, `api:unix:PATH`,
+ * `etcd:HOST:PORT,...`; `api` and `etcd` alone are the default port on loopback.
  * @param where what an error calls the place that it stands in
- * @throws CoreError ERR_CONFIG_INVALID, or ERR_NOT_POSSIBLE_HERE for a source that this version does not have
+ * @throws CoreError ERR_CONFIG_INVALID
  */
 export function parseSourceSpec(text: string, where = "--from"): SourceSpec {
   const colon = text.indexOf(":");
   const word = colon < 0 ? text : text.slice(0, colon);
   const spec = readSpec(word, colon < 0 ? undefined : text.slice(colon + 1));
   if (spec !== undefined) return spec;
-  if (NOT_AVAILABLE.includes(word)) {
-    throw new CoreError(
-      "ERR_NOT_POSSIBLE_HERE",
-      `${where}: "${text}": the source "${word}" is not available in this version; available: ${FORMS}`,
-    );
-  }
-  const near = nearest(word, [...WORDS, ...NOT_AVAILABLE]);
+  const near = nearest(word, WORDS);
   const shown = near === BARE_WORD ? near : `${near}:`;
   const hint = near === undefined || near === word ? "" : ` (did you mean "${shown}"?)`;
   throw new CoreError(
@@ -64,6 +58,8 @@ function readSpec(word: string, rest: string | undefined): SourceSpec | undefine
       return { kind: "kube", owner: rest === undefined ? word : `kube:${rest}`, context: rest };
     case "api":
       return apiSpec(rest ?? "");
+    case "etcd":
+      return etcdSpec(rest ?? "");
     default:
       return undefined;
   }
@@ -76,4 +72,18 @@ function fileSpec(path: string): SourceSpec {
 function apiSpec(rest: string): SourceSpec | undefined {
   const address = parseListenAddress(rest === "" ? String(DEFAULT_API_PORT) : rest);
   return address && { kind: "api", owner: `api:${formatListenAddress(address)}`, address };
+}
+
+function etcdSpec(rest: string): SourceSpec | undefined {
+  const members = parseEtcdMembers(rest);
+  const owner = `etcd:${members?.map(formatListenAddress).join(",")}`;
+  return members && { kind: "etcd", owner, members };
+}
+
+/** `HOST:PORT,HOST:PORT`, or nothing for the default port on loopback; undefined where it is something else. */
+function parseEtcdMembers(text: string): readonly ListenAddress[] | undefined {
+  const words = text === "" ? [String(DEFAULT_ETCD_PORT)] : text.split(",");
+  const members = words.map((word) => parseListenAddress(word));
+  const good = members.filter((member) => member?.kind === "tcp" && member.port !== 0);
+  return good.length === words.length ? good.flatMap((member) => member ?? []) : undefined;
 }

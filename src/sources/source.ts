@@ -9,6 +9,8 @@ export interface SourceReporter {
   failed(error: CoreError): void;
   /** A change that began at `sinceMs` is in the store from `revision` on; for who counts how long it takes. */
   triggered?(sinceMs: number, revision: number): void;
+  /** What of it could not be taken, a line each, while the rest is; replaces what was said before. */
+  refused?(lines: readonly string[]): void;
 }
 
 /**

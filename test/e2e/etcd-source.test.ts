@@ -1,0 +1,208 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { CoreError } from "../../src/core/errors.ts";
+import { GlobalStore } from "../../src/core/store/global-store.ts";
+import type { EtcdClientOptions } from "../../src/engines/etcd/etcd-options.ts";
+import { createEtcdSource } from "../../src/sources/etcd/etcd-source.ts";
+import { encodeStored, storedKey } from "../../src/sources/etcd/stored-object.ts";
+import type { WriteOp } from "../../src/wire/etcd/kv-messages.ts";
+import { type EtcdCluster, QUICK, startEtcd } from "../support/etcd.ts";
+import { requires } from "../support/requires.ts";
+import { type sampleEndpoint, sampleService } from "../support/samples.ts";
+
+const PREFIX = "/portolan/";
+
+/** What the store has of the source, by `Kind key`. */
+function contents(store: GlobalStore): ReadonlyMap<string, unknown> {
+  const all = (["Service", "Endpoint"] as const).flatMap((kind) => [...store.objects(kind)]);
+  return new Map(all.map((object) => [`${object.kind} ${object.name}`, object]));
+}
+
+interface Followed {
+  readonly store: GlobalStore;
+  readonly failures: CoreError[];
+  readonly oks: string[];
+  /** The last word about what could not be taken. */
+  readonly refused: () => readonly string[];
+  /** Waits until the store is as wanted. */
+  until(isSo: () => boolean): Promise<void>;
+}
+
+async function follow(
+  etcd: EtcdCluster,
+  given: Partial<EtcdClientOptions> & { readonly maxObjects?: number } = {},
+  store: GlobalStore = new GlobalStore(),
+): Promise<Followed> {
+  const { options } = etcd;
+  const source = createEtcdSource({
+    ...options,
+    maxObjects: 1000,
+    maxObjectBytes: 10_000,
+    ...given,
+    limits: { ...QUICK, ...given.limits },
+    owner: "etcd",
+    prefix: PREFIX,
+  });
+  const failures: CoreError[] = [];
+  const oks: string[] = [];
+  let refused: readonly string[] = [];
+  const waiters = new Set<() => void>();
+  const wake = (): void => {
+    for (const waiter of waiters) waiter();
+  };
+  await source.start(store, {
+    ok: (message) => {
+      oks.push(message);
+      wake();
+    },
+    failed: (error) => {
+      failures.push(error);
+      wake();
+    },
+    refused: (lines) => {
+      refused = lines;
+      wake();
+    },
+  });
+  onTestFinished(() => source.close());
+  store.onCommit(wake);
+  const until = (isSo: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (!isSo()) return;
+        waiters.delete(look);
+        resolve();
+      };
+      waiters.add(look);
+      look();
+      void store.changed().then(look);
+    });
+  return { store, failures, oks, refused: () => refused, until };
+}
+
+function put(
+  object: ReturnType<typeof sampleService> | ReturnType<typeof sampleEndpoint>,
+): WriteOp {
+  const key = object.kind === "Endpoint" ? `default/web/${object.name}` : `default/${object.name}`;
+  return {
+    op: "put",
+    key: Buffer.from(storedKey(PREFIX, object.kind, key)),
+    value: encodeStored({ owner: "control", object }),
+    lease: 0n,
+  };
+}
+
+/** What waits for it waits until it is open. */
+function createGate(): { readonly passed: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open: () => open() };
+}
+
+const service = (name: string, ...clusterIPs: readonly string[]) =>
+  sampleService({ name, clusterIPs });
+
+describe("the etcd source", requires("etcd", "etcdctl"), () => {
+  test("is synced with nothing, then follows; a transaction of etcd is one of the store", async () => {
+    const etcd = await startEtcd();
+    const { store, until, oks } = await follow(etcd);
+    await until(() => store.isSynced() && oks.length > 0);
+    expect(contents(store).size).toBe(0);
+    const commits: number[] = [];
+    store.onCommit(({ changes }) => commits.push(changes.length));
+    const client = etcd.client();
+    await client.transact([], [put(service("a", "10.0.0.1")), put(service("b", "10.0.0.2"))]);
+    await until(() => commits.length === 1);
+    expect(commits).toEqual([2]);
+    await etcd.ctl("del", "--prefix", PREFIX);
+    await until(() => contents(store).size === 0);
+    expect(commits).toEqual([2, 2]);
+  });
+
+  test("a bad object is told, stops no other one, and what it was before stays", async () => {
+    const etcd = await startEtcd();
+    const client = etcd.client();
+    const key = storedKey(PREFIX, "Service", "default/a");
+    await client.transact([], [put(service("a", "10.0.0.1"))]);
+    await etcd.ctl("put", `${PREFIX}v1/objects/Nonsense/x`, "1");
+    const { store, until, refused } = await follow(etcd, { maxObjects: 4 });
+    await until(() => store.isSynced());
+    expect(refused()).toEqual([
+      `${PREFIX}v1/objects/Nonsense/x: no name of an object; expected ${PREFIX}v1/objects/KIND/NAMESPACE/NAME`,
+    ]);
+    for (const [value, why] of [
+      ["{", "Service default/a: the value is not understood"],
+      [
+        '{"object":{"kind":"Service","name":"b"}}',
+        "Service default/a: the value is Service default/b",
+      ],
+      [
+        '{"object":{"kind":"Service","name":"a","ports":7}}',
+        "Service default/a: object.ports: 7 is",
+      ],
+      ["x".repeat(20_000), "Service default/a: 20000 bytes; expected at most 10000"],
+    ] as const) {
+      await etcd.ctl("put", key, value);
+      await until(() => refused()[1]?.startsWith(why) === true);
+      expect(contents(store).get("Service a")).toEqual(service("a", "10.0.0.1"));
+    }
+    await client.transact([], [put(service("b", "10.0.0.2")), put(service("c", "10.0.0.3"))]);
+    await until(() => contents(store).has("Service c"));
+    await client.transact([], [put(service("d", "10.0.0.4"))]);
+    await until(() => refused().some((line) => line.includes("beyond the limit of 4 objects")));
+    await client.transact([], [put(service("a", "10.0.0.9"))]);
+    await until(() => refused().length === 2);
+    expect(contents(store).get("Service a")).toEqual(service("a", "10.0.0.9"));
+    await etcd.ctl("del", key);
+    await until(() => !contents(store).has("Service a"));
+  });
+
+  test("what another source holds is refused by name, and taken when that goes", async () => {
+    const etcd = await startEtcd();
+    await etcd
+      .client()
+      .transact([], [put(service("a", "10.0.0.1")), put(service("b", "10.0.0.2"))]);
+    const store = new GlobalStore();
+    store.transact("file", (tx) => tx.set(service("mine", "10.0.0.1")));
+    const { until, refused } = await follow(etcd, {}, store);
+    await until(() => store.isSynced() && refused().length > 0);
+    expect(refused()).toEqual([
+      "Service default/a: cluster IP 10.0.0.1 is held by Service default/mine of file",
+    ]);
+    expect([...contents(store).keys()].sort()).toEqual(["Service b", "Service mine"]);
+    store.transact("file", (tx) => tx.delete("Service", "default/mine"));
+    await until(() => contents(store).has("Service a"));
+    expect(refused()).toEqual([]);
+  });
+
+  test("after a compaction while it was away nothing that exists is deleted in between", async () => {
+    const etcd = await startEtcd();
+    const client = etcd.client();
+    await client.transact(
+      [],
+      [put(service("stays", "10.0.0.1")), put(service("goes", "10.0.0.2"))],
+    );
+    const gate = createGate();
+    const { store, until, failures } = await follow(etcd, { sleep: () => gate.passed });
+    await until(() => store.isSynced() && contents(store).size === 2);
+    const deleted: string[] = [];
+    store.onCommit(({ changes }) =>
+      deleted.push(...changes.filter(({ action }) => action === "delete").map(({ key }) => key)),
+    );
+    const [member] = etcd.members;
+    await member?.kill();
+    await until(() => failures.length > 0);
+    await member?.start();
+    const other = etcd.client();
+    await other.transact([], [put(service("comes", "10.0.0.3"))]);
+    const { header } = await other.transact(
+      [],
+      [{ op: "delete", key: Buffer.from(storedKey(PREFIX, "Service", "default/goes")) }],
+    );
+    await etcd.ctl("compact", String(header.revision));
+    gate.open();
+    await until(() => contents(store).has("Service comes") && contents(store).size === 2);
+    expect(deleted).toEqual(["default/goes"]);
+  });
+});
