@@ -1,12 +1,11 @@
 import { CoreError } from "../core/errors.ts";
 import { keyOf } from "../core/model/object.ts";
-import { callInstance } from "../daemon/instance-socket/client.ts";
 import type { ObjectName } from "../daemon/instance-socket/state-protocol.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { KIND_WORDS, parseKey, parseKindWord } from "./desired/kind-words.ts";
 import { readObjects } from "./desired/read-objects.ts";
 import { renderChanges } from "./desired/render-changes.ts";
-import { FILE_OPTION, resolveTarget, TARGET_OPTIONS } from "./desired/state-options.ts";
+import { FILE_OPTION, TARGET_GROUPS, withTarget } from "./desired/state-options.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { paintFor } from "./text/paint.ts";
@@ -21,7 +20,7 @@ const DELETE_OPTIONS = {
 
 export const DELETE: CommandSpec = {
   name: "delete",
-  summary: "delete objects of the running instance",
+  summary: "delete objects of the running instance, or of an etcd",
   description:
     "All or nothing, by kind and names, or all that a state file names. Only what commands and `apply` made: what another source has is refused, and what others lead to as well. With a group go its endpoints.",
   arguments: [
@@ -35,7 +34,7 @@ export const DELETE: CommandSpec = {
   ],
   optionGroups: [
     { title: "State", specs: { ...FILE_OPTION, ...DELETE_OPTIONS } },
-    { title: "Target", specs: TARGET_OPTIONS },
+    ...TARGET_GROUPS,
     { title: "Output", specs: JSON_OPTION },
   ],
   examples: [
@@ -50,13 +49,10 @@ async function remove(input: CommandInput): Promise<number> {
   const { context } = input;
   const { force, dryRun } = resolveFlags(DELETE_OPTIONS, input);
   const { json } = resolveFlags(JSON_OPTION, input);
-  const path = resolveTarget(input);
   const objects = await namedObjects(input);
-  const result = await callInstance(path, "delete", {
-    objects,
-    dryRun,
-    ...(force && { force }),
-  });
+  const result = await withTarget(input, (target) =>
+    target.delete({ objects, dryRun, ...(force && { force }) }),
+  );
   context.stdout.write(
     json
       ? `${JSON.stringify({ dryRun, ...result })}\n`

@@ -1,14 +1,8 @@
 import { CoreError } from "../core/errors.ts";
-import { callInstance } from "../daemon/instance-socket/client.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { readObjects } from "./desired/read-objects.ts";
 import { renderChanges } from "./desired/render-changes.ts";
-import {
-  FILE_OPTION,
-  requireFile,
-  resolveTarget,
-  TARGET_OPTIONS,
-} from "./desired/state-options.ts";
+import { FILE_OPTION, requireFile, TARGET_GROUPS, withTarget } from "./desired/state-options.ts";
 import { EXIT_FAILED, EXIT_OK, exitCodeOf } from "./exit-codes.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { paintFor } from "./text/paint.ts";
@@ -22,13 +16,13 @@ const EXIT_DIFFERS = 1;
 
 export const DIFF: CommandSpec = {
   name: "diff",
-  summary: "show how a state file differs from what the running instance has",
+  summary: "show how a state file differs from what the running instance, or an etcd, has",
   description:
     "Shows what `apply` would change, and changes nothing. The exit code is 0 where nothing differs, 1 where something does, and more where that could not be told.",
   arguments: [],
   optionGroups: [
     { title: "State", specs: { ...FILE_OPTION, ...DIFF_OPTIONS } },
-    { title: "Target", specs: TARGET_OPTIONS },
+    ...TARGET_GROUPS,
     { title: "Output", specs: JSON_OPTION },
   ],
   examples: [
@@ -52,9 +46,10 @@ async function compare(input: CommandInput): Promise<number> {
   const { context } = input;
   const { file, maxFileBytes, prune } = resolveFlags({ ...FILE_OPTION, ...DIFF_OPTIONS }, input);
   const { json } = resolveFlags(JSON_OPTION, input);
-  const path = resolveTarget(input);
   const objects = await readObjects(requireFile(file), maxFileBytes, context);
-  const result = await callInstance(path, "apply", { objects, prune, dryRun: true });
+  const result = await withTarget(input, (target) =>
+    target.apply({ objects, prune, dryRun: true }),
+  );
   context.stdout.write(
     json ? `${JSON.stringify(result)}\n` : renderChanges(result.changes, paintFor(context)),
   );

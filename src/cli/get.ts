@@ -1,12 +1,12 @@
 import { CoreError } from "../core/errors.ts";
 import { describe, type Kind, keyOf } from "../core/model/object.ts";
 import { nearest } from "../core/model/problems.ts";
-import { callInstance } from "../daemon/instance-socket/client.ts";
 import type { OwnedObject } from "../daemon/instance-socket/state-protocol.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { KIND_WORDS, parseKey, parseKindWord } from "./desired/kind-words.ts";
 import { renderJson, renderTables, renderYaml } from "./desired/render-objects.ts";
-import { resolveTarget, TARGET_OPTIONS } from "./desired/state-options.ts";
+import { TARGET_GROUPS, withTarget } from "./desired/state-options.ts";
+import type { StateTarget } from "./desired/state-target.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 import { resolveFlags } from "./flags.ts";
 import { paintFor } from "./text/paint.ts";
@@ -28,7 +28,7 @@ const GET_OPTIONS = {
 
 export const GET: CommandSpec = {
   name: "get",
-  summary: "print the objects that the running instance has",
+  summary: "print the objects that the running instance, or an etcd, has",
   arguments: [
     {
       name: "KIND",
@@ -43,10 +43,7 @@ export const GET: CommandSpec = {
       isRepeated: true,
     },
   ],
-  optionGroups: [
-    { title: "Output", specs: GET_OPTIONS },
-    { title: "Target", specs: TARGET_OPTIONS },
-  ],
+  optionGroups: [{ title: "Output", specs: GET_OPTIONS }, ...TARGET_GROUPS],
   examples: [
     { help: "everything", command: "get" },
     { help: "the servers of all groups", command: "get servers" },
@@ -63,8 +60,9 @@ async function get(input: CommandInput): Promise<number> {
   const { context } = input;
   const { format, owner } = resolveFlags(GET_OPTIONS, input);
   const [word, ...names] = input.args;
-  const path = resolveTarget(input);
-  const found = word === undefined ? await ask(path, {}) : await getKind(path, word, names);
+  const found = await withTarget(input, (target) =>
+    word === undefined ? ask(target, {}) : getKind(target, word, names),
+  );
   const objects = found.filter((one) => owner === undefined || one.owner === owner);
   const paint = paintFor(context);
   switch (format) {
@@ -82,13 +80,13 @@ async function get(input: CommandInput): Promise<number> {
 }
 
 async function getKind(
-  path: string,
+  target: StateTarget,
   word: string,
   names: readonly string[],
 ): Promise<readonly OwnedObject[]> {
   const { kind, suits } = parseKindWord(word);
   const keys = names.map((name) => parseKey(kind, name));
-  const there = (await ask(path, { kinds: [kind] })).filter(({ object }) => suits(object));
+  const there = (await ask(target, { kinds: [kind] })).filter(({ object }) => suits(object));
   if (keys.length === 0) return there;
   const byKey = new Map(there.map((one) => [keyOf(one.object), one]));
   return [...new Set(keys)].map((key) => {
@@ -99,10 +97,10 @@ async function getKind(
 }
 
 async function ask(
-  path: string,
+  target: StateTarget,
   params: { readonly kinds?: readonly Kind[] },
 ): Promise<readonly OwnedObject[]> {
-  return (await callInstance(path, "get", params)).objects;
+  return (await target.get(params)).objects;
 }
 
 function notThere(kind: Kind, key: string, known: readonly string[]): CoreError {

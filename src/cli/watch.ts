@@ -1,19 +1,17 @@
 import process from "node:process";
-import { CoreError } from "../core/errors.ts";
-import { followInstance } from "../daemon/instance-socket/client.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { KIND_WORDS, type KindWord, parseKindWord } from "./desired/kind-words.ts";
 import { objectOf, renderWatchItem } from "./desired/render-watch-item.ts";
-import { resolveTarget, TARGET_OPTIONS } from "./desired/state-options.ts";
+import { TARGET_GROUPS, withTarget } from "./desired/state-options.ts";
 import { JSON_OPTION, resolveFlags } from "./flags.ts";
 import { listenForInterruption } from "./interruption.ts";
 import { paintFor } from "./text/paint.ts";
 
 export const WATCH: CommandSpec = {
   name: "watch",
-  summary: "follow the objects of the running instance as they change",
+  summary: "follow the objects of the running instance, or of an etcd, as they change",
   description:
-    "First those that are there, then each change with its owner. Ctrl-C ends it (exit code 130); where the instance ends, it fails.",
+    "First those that are there, then each change with its owner. Ctrl-C ends it (exit code 130); where the instance ends, it fails, while an etcd is waited for.",
   arguments: [
     {
       name: "KIND",
@@ -22,10 +20,7 @@ export const WATCH: CommandSpec = {
       isOptional: true,
     },
   ],
-  optionGroups: [
-    { title: "Target", specs: TARGET_OPTIONS },
-    { title: "Output", specs: JSON_OPTION },
-  ],
+  optionGroups: [...TARGET_GROUPS, { title: "Output", specs: JSON_OPTION }],
   examples: [
     { help: "everything", command: "watch" },
     { help: "servers, a line of JSON for each change", command: "watch servers --json" },
@@ -36,30 +31,25 @@ export const WATCH: CommandSpec = {
 async function watch(input: CommandInput): Promise<number> {
   const { context } = input;
   const { json } = resolveFlags(JSON_OPTION, input);
-  const path = resolveTarget(input);
   const [word] = input.args;
   const wanted: KindWord | undefined = word === undefined ? undefined : parseKindWord(word);
   const paint = paintFor(context);
   const interruption = listenForInterruption(process, context.stdout);
   try {
     const params = wanted === undefined ? {} : { kinds: [wanted.kind] };
-    for await (const item of await followInstance(path, "watch", params, interruption.signal)) {
-      const object = objectOf(item);
-      if (object !== undefined && wanted?.suits(object) === false) continue;
-      const lines = json ? [JSON.stringify(item)] : renderWatchItem(item, paint);
-      context.stdout.write(lines.map((line) => `${line}\n`).join(""));
-    }
-    if (interruption.signal.aborted) return interruption.exitCode();
-    throw hasEnded(path, undefined);
+    await withTarget(input, async (target) => {
+      for await (const item of target.watch(params, interruption.signal)) {
+        const object = objectOf(item);
+        if (object !== undefined && wanted?.suits(object) === false) continue;
+        const lines = json ? [JSON.stringify(item)] : renderWatchItem(item, paint);
+        context.stdout.write(lines.map((line) => `${line}\n`).join(""));
+      }
+    });
+    return interruption.exitCode();
   } catch (error) {
     if (interruption.signal.aborted) return interruption.exitCode();
-    throw error instanceof CoreError ? error : hasEnded(path, error);
+    throw error;
   } finally {
     interruption.dispose();
   }
-}
-
-/** It closes what is followed, or the connection breaks. */
-function hasEnded(path: string, cause: unknown): CoreError {
-  return new CoreError("ERR_INSTANCE", `the instance at ${path} has ended`, { cause });
 }

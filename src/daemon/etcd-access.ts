@@ -17,7 +17,7 @@ export interface EtcdAccess extends Pick<EtcdTarget, "tls" | "credentials"> {
 const PASSWORD = "PORTOLAN_ETCD_PASSWORD";
 
 /** @throws CoreError ERR_CONFIG_INVALID, ERR_USAGE */
-async function resolveEtcdAccess(
+export async function resolveEtcdAccess(
   values: EtcdValues,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<EtcdAccess> {

@@ -81,7 +81,7 @@ function etcdSpec(rest: string): SourceSpec | undefined {
 }
 
 /** `HOST:PORT,HOST:PORT`, or nothing for the default port on loopback; undefined where it is something else. */
-function parseEtcdMembers(text: string): readonly ListenAddress[] | undefined {
+export function parseEtcdMembers(text: string): readonly ListenAddress[] | undefined {
   const words = text === "" ? [String(DEFAULT_ETCD_PORT)] : text.split(",");
   const members = words.map((word) => parseListenAddress(word));
   const good = members.filter((member) => member?.kind === "tcp" && member.port !== 0);

@@ -1,5 +1,5 @@
 import type { DesiredChange } from "../../control/world.ts";
-import { KINDS, type Kind, keyOf } from "../../core/model/object.ts";
+import { KINDS, type Kind } from "../../core/model/object.ts";
 import type { Commit, GlobalStore } from "../../core/store/global-store.ts";
 import type {
   ApplyParams,
@@ -7,11 +7,11 @@ import type {
   DeleteParams,
   GetParams,
   GetResult,
-  OwnedObject,
   WatchItem,
   WatchParams,
 } from "../instance-socket/state-protocol.ts";
 import { callerOf } from "./command-requests.ts";
+import { listObjects } from "./list-objects.ts";
 import { controlOf, type LiveParts, storeOf } from "./live-parts.ts";
 import { Mailbox } from "./mailbox.ts";
 import { describeChange, parseObjects, planApply, planDelete } from "./plan-apply.ts";
@@ -47,18 +47,9 @@ async function change(
   });
 }
 
-export function get(live: LiveParts, { kinds = KINDS, key }: GetParams): GetResult {
+export function get(live: LiveParts, params: GetParams): GetResult {
   const store = storeOf(live);
-  const objects = kinds.flatMap((kind) => ownedOf(store, kind));
-  const asked = key === undefined ? objects : objects.filter(({ object }) => keyOf(object) === key);
-  return { revision: store.revision, objects: asked };
-}
-
-function ownedOf(store: GlobalStore, kind: Kind): readonly OwnedObject[] {
-  return [...store.objects(kind)]
-    .map((object) => ({ key: keyOf(object), object }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ key, object }) => ({ owner: store.ownerOf(kind, key) ?? "", object }));
+  return { revision: store.revision, objects: listObjects(store, params) };
 }
 
 /** More than so many that nobody has read: it is ended, to be begun again. */
@@ -71,7 +62,7 @@ export function watch(
 ): AsyncIterable<WatchItem> {
   const store = storeOf(live);
   const { revision } = store;
-  const present = kinds.flatMap((kind) => ownedOf(store, kind));
+  const present = listObjects(store, { kinds });
   const changes = new Mailbox<WatchItem>({ limit: MAX_WAITING, signal });
   const stop = store.onCommit((commit) => {
     for (const item of itemsOf(commit, kinds)) changes.put(item);

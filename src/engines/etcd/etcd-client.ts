@@ -29,6 +29,8 @@ import { Members } from "./members.ts";
 
 /** etcd takes 128 operations in a transaction; as many transactions of as many operations fit into one. */
 const TXN_WIDTH = 60;
+export const MAX_TXN_OPS: number = TXN_WIDTH * TXN_WIDTH;
+export const MAX_TXN_COMPARES: number = TXN_WIDTH;
 
 interface UnaryCall<T> {
   readonly path: string;
@@ -97,7 +99,7 @@ export class EtcdClient {
     return this.#call({ path, frame: rangeFrame(request), read: readRangeResponse });
   }
 
-  /** All operations where all compares hold, nothing otherwise. Up to 3,600. */
+  /** All operations where all compares hold, nothing otherwise. Up to `MAX_TXN_OPS`. */
   transact(compares: readonly Compare[], ops: readonly WriteOp[]): Promise<TxnResponse> {
     const frame = txnFrame(compares, ops, TXN_WIDTH);
     return this.#call({ path: "/etcdserverpb.KV/Txn", frame, read: readTxnResponse });
@@ -115,9 +117,9 @@ export class EtcdClient {
   }
 
   /** With it goes all that is bound to it. */
-  async revokeLease(id: bigint): Promise<void> {
-    const read = (): undefined => undefined;
-    await this.#call({ path: "/etcdserverpb.Lease/LeaseRevoke", frame: leaseIdFrame(id), read });
+  async revokeLease(id: bigint, deadlineMs: number): Promise<void> {
+    const path = "/etcdserverpb.Lease/LeaseRevoke";
+    await this.#call({ path, frame: leaseIdFrame(id), read: () => undefined, deadlineMs });
   }
 
   /**

@@ -6,6 +6,8 @@ const MS_PER_SECOND = 1000;
 const RENEWALS = 3;
 /** Where etcd refuses a renewal for now. */
 const RETRY_MS = 200;
+/** Who ends does not want to wait long. */
+const REVOKE_MS = 3000;
 
 /** A lease that is kept alive: what is bound to it is there for as long as its owner is. */
 export class Lease {
@@ -36,7 +38,7 @@ export class Lease {
   async revoke(): Promise<void> {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
-    await this.#client.revokeLease(this.id);
+    await this.#client.revokeLease(this.id, REVOKE_MS);
   }
 
   async #keep(sinceMs: number): Promise<never> {

@@ -17,10 +17,12 @@ export type StoredValue =
   | { readonly ok: false; readonly problem: string };
 
 /** Who wrote it, where nobody says so: what `apply` makes belongs to `control`. */
-const DEFAULT_OWNER = "control";
+export const DEFAULT_OWNER = "control";
 
 /** Where things are below a prefix; the version is that of what the values hold. */
-const OBJECTS = "v1/objects/";
+const VERSION = "v1/";
+const OBJECTS = `${VERSION}objects/`;
+const WRITES = `${VERSION}writes`;
 
 const envelope = z.strictObject({
   owner: z.string().min(1).max(253).default(DEFAULT_OWNER),
@@ -35,6 +37,16 @@ export function normalizePrefix(prefix: string): string {
 /** What the keys of all objects begin with. */
 export function objectsPrefix(prefix: string): string {
   return `${prefix}${OBJECTS}`;
+}
+
+/** What the keys of all objects, and of what belongs to them, begin with. */
+export function versionPrefix(prefix: string): string {
+  return `${prefix}${VERSION}`;
+}
+
+/** The key that each writer changes whose change must not meet that of another. */
+export function writesKey(prefix: string): string {
+  return `${prefix}${WRITES}`;
 }
 
 /** `/portolan/v1/objects/Service/default/web`. */
