@@ -227,7 +227,12 @@ test(
 test.each([
   [["apply"], 2, "missing; expected -f FILE"],
   [["apply", "-f", "none.yaml"], 3, "none.yaml: can not be read"],
-  [["apply", "-f", "-", "--target", "etcd:10.0.0.1:2379"], 4, "comes with its source"],
+  [["get", "--target", "etcd:nowhere"], 2, "expected instance or etcd:HOST:PORT[,HOST:PORT]"],
+  [
+    ["get", "--target", "etcd", "--etcd-user", "x"],
+    3,
+    "expected both --etcd-user and its password",
+  ],
   [["get", "--target", "somewhere"], 2, '--target: "somewhere" is not valid; expected instance'],
   [["get", "sevrice"], 2, '"sevrice" is no kind; expected "service"'],
   [["delete"], 2, "expected KIND and NAME..., or -f FILE"],

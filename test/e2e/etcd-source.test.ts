@@ -1,95 +1,9 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { CoreError } from "../../src/core/errors.ts";
+import { describe, expect, test } from "vitest";
 import { GlobalStore } from "../../src/core/store/global-store.ts";
-import type { EtcdClientOptions } from "../../src/engines/etcd/etcd-options.ts";
-import { createEtcdSource } from "../../src/sources/etcd/etcd-source.ts";
-import { encodeStored, storedKey } from "../../src/sources/etcd/stored-object.ts";
-import type { WriteOp } from "../../src/wire/etcd/kv-messages.ts";
-import { type EtcdCluster, QUICK, startEtcd } from "../support/etcd.ts";
+import { storedKey } from "../../src/sources/etcd/stored-object.ts";
+import { startEtcd } from "../support/etcd.ts";
 import { requires } from "../support/requires.ts";
-import { type sampleEndpoint, sampleService } from "../support/samples.ts";
-
-const PREFIX = "/portolan/";
-
-/** What the store has of the source, by `Kind key`. */
-function contents(store: GlobalStore): ReadonlyMap<string, unknown> {
-  const all = (["Service", "Endpoint"] as const).flatMap((kind) => [...store.objects(kind)]);
-  return new Map(all.map((object) => [`${object.kind} ${object.name}`, object]));
-}
-
-interface Followed {
-  readonly store: GlobalStore;
-  readonly failures: CoreError[];
-  readonly oks: string[];
-  /** The last word about what could not be taken. */
-  readonly refused: () => readonly string[];
-  /** Waits until the store is as wanted. */
-  until(isSo: () => boolean): Promise<void>;
-}
-
-async function follow(
-  etcd: EtcdCluster,
-  given: Partial<EtcdClientOptions> & { readonly maxObjects?: number } = {},
-  store: GlobalStore = new GlobalStore(),
-): Promise<Followed> {
-  const { options } = etcd;
-  const source = createEtcdSource({
-    ...options,
-    maxObjects: 1000,
-    maxObjectBytes: 10_000,
-    ...given,
-    limits: { ...QUICK, ...given.limits },
-    owner: "etcd",
-    prefix: PREFIX,
-  });
-  const failures: CoreError[] = [];
-  const oks: string[] = [];
-  let refused: readonly string[] = [];
-  const waiters = new Set<() => void>();
-  const wake = (): void => {
-    for (const waiter of waiters) waiter();
-  };
-  await source.start(store, {
-    ok: (message) => {
-      oks.push(message);
-      wake();
-    },
-    failed: (error) => {
-      failures.push(error);
-      wake();
-    },
-    refused: (lines) => {
-      refused = lines;
-      wake();
-    },
-  });
-  onTestFinished(() => source.close());
-  store.onCommit(wake);
-  const until = (isSo: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (!isSo()) return;
-        waiters.delete(look);
-        resolve();
-      };
-      waiters.add(look);
-      look();
-      void store.changed().then(look);
-    });
-  return { store, failures, oks, refused: () => refused, until };
-}
-
-function put(
-  object: ReturnType<typeof sampleService> | ReturnType<typeof sampleEndpoint>,
-): WriteOp {
-  const key = object.kind === "Endpoint" ? `default/web/${object.name}` : `default/${object.name}`;
-  return {
-    op: "put",
-    key: Buffer.from(storedKey(PREFIX, object.kind, key)),
-    value: encodeStored({ owner: "control", object }),
-    lease: 0n,
-  };
-}
+import { contents, follow, PREFIX, put, service } from "./etcd-followed.ts";
 
 /** What waits for it waits until it is open. */
 function createGate(): { readonly passed: Promise<void>; open(): void } {
@@ -99,9 +13,6 @@ function createGate(): { readonly passed: Promise<void>; open(): void } {
   });
   return { passed, open: () => open() };
 }
-
-const service = (name: string, ...clusterIPs: readonly string[]) =>
-  sampleService({ name, clusterIPs });
 
 describe("the etcd source", requires("etcd", "etcdctl"), () => {
   test("is synced with nothing, then follows; a transaction of etcd is one of the store", async () => {

@@ -6,18 +6,10 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { connectApi } from "../../src/sources/api/api-target.ts";
 import { startCli } from "../support/cli.ts";
+import { makeCertificate } from "../support/make-certificate.ts";
 import { requires } from "../support/requires.ts";
 
 const run = promisify(execFile);
-
-/** A certificate that vouches for itself, made by a program that is not ours. */
-async function makeCertificate(folder: string, name: string) {
-  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
-  const names = ["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1"];
-  const files = ["-keyout", key, "-out", cert];
-  await run("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...names, ...files]);
-  return { cert, key };
-}
 
 /** Whether a handshake comes about. In TLS 1.2 the server judges the client within it. */
 async function canShakeHands(address: string, options: readonly string[]): Promise<boolean> {

@@ -17,7 +17,7 @@ export type StoredValue =
   | { readonly ok: false; readonly problem: string };
 
 /** Who wrote it, where nobody says so: what `apply` makes belongs to `control`. */
-export const DEFAULT_OWNER = "control";
+const DEFAULT_OWNER = "control";
 
 /** Where things are below a prefix; the version is that of what the values hold. */
 const VERSION = "v1/";
