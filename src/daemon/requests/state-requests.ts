@@ -1,3 +1,4 @@
+import { commitChange } from "../../control/resources/commit-change.ts";
 import type { DesiredChange } from "../../control/world.ts";
 import { KINDS, type Kind } from "../../core/model/object.ts";
 import type { Commit, GlobalStore } from "../../core/store/global-store.ts";
@@ -42,7 +43,7 @@ async function change(
   return inTurn(what, callerOf(), async () => {
     const planned = plan(store);
     const changes = describeChange(store, planned);
-    if (changes.length > 0) await world.commit(planned);
+    if (changes.length > 0) await commitChange(world, planned);
     return { changes, revision: store.revision };
   });
 }
