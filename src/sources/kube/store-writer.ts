@@ -1,4 +1,3 @@
-import { CoreError } from "../../core/errors.ts";
 import { describe, type Kind, keyOf, type ModelObject } from "../../core/model/object.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 
@@ -15,8 +14,7 @@ interface Refused extends Wish {
 
 /**
  * Gathers changes and writes them in one transaction. In a cluster two services may claim one external
- * address: the API does not mind. So where the store refuses a transaction, what fits is written and
- * the rest waits until the address is free.
+ * address: the API does not mind. So what fits is written, and the rest waits until the address is free.
  */
 export class StoreWriter {
   readonly #store: GlobalStore;
@@ -42,46 +40,29 @@ export class StoreWriter {
     return [...this.#refused.values()].map(({ reason }) => reason);
   }
 
-  /** Writes all that was gathered. */
+  /** Writes all that was gathered, and what waits, which may fit by now. */
   flush(): void {
     if (this.#wishes.size === 0) return;
-    const wishes = [...this.#wishes.values()];
+    const wishes = new Map([...this.#refused, ...this.#wishes]);
     this.#wishes = new Map();
-    if (this.#write(wishes) !== undefined) this.#writeEach(wishes);
-    if (this.#refused.size > 0) this.#writeEach([...this.#refused.values()]);
+    this.#refused.clear();
+    const { refused } = this.#store.transactFitting(this.#owner, (transaction) => {
+      for (const { kind, key, object } of wishes.values()) {
+        if (object === undefined) transaction.delete(kind, key);
+        else transaction.set(object);
+      }
+    });
+    for (const { kind, key, what, heldBy } of refused) {
+      const id = describe(kind, key);
+      const wish = wishes.get(id);
+      if (wish === undefined) continue;
+      this.#refused.set(id, { ...wish, reason: `${id}: ${what} is held by ${heldBy}` });
+    }
   }
 
   #wish(wish: Wish): void {
     const id = describe(wish.kind, wish.key);
     this.#refused.delete(id);
     this.#wishes.set(id, wish);
-  }
-
-  /** What goes makes room for what comes. */
-  #writeEach(wishes: readonly Wish[]): void {
-    this.#write(wishes.filter(({ object }) => object === undefined));
-    for (const wish of wishes) {
-      if (wish.object === undefined) continue;
-      const id = describe(wish.kind, wish.key);
-      const reason = this.#write([wish]);
-      if (reason === undefined) this.#refused.delete(id);
-      else this.#refused.set(id, { ...wish, reason });
-    }
-  }
-
-  /** @returns why the store refuses it; undefined where it does not */
-  #write(wishes: readonly Wish[]): string | undefined {
-    try {
-      this.#store.transact(this.#owner, (transaction) => {
-        for (const { kind, key, object } of wishes) {
-          if (object === undefined) transaction.delete(kind, key);
-          else transaction.set(object);
-        }
-      });
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof CoreError)) throw error;
-      return error.message;
-    }
   }
 }
