@@ -127,6 +127,10 @@ export class KubeServer {
     if (last !== undefined) this.#change(last, true);
   }
 
+  get(object: KubeObject): KubeObject | undefined {
+    return this.#stateOf(object.kind).get(idOf(object));
+  }
+
   objects(kind: string): readonly KubeObject[] {
     return [...this.#stateOf(kind).values()];
   }
