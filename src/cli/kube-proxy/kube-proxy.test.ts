@@ -119,6 +119,29 @@ test("a flag wins over the file, and the mode chooses the section", async () => 
   expect(flags["masqueradeAll"]).toBeUndefined();
 });
 
+test("mode ipvs: its schedulers, networks of others and time-outs are options of the backend", async () => {
+  const { backend, flags, notHonoured } = await translated({
+    proxyMode: "ipvs",
+    ipvsScheduler: "lc",
+    ipvsExcludeCidrs: "192.0.2.0/24,198.51.100.0/24",
+    ipvsStrictArp: "true",
+    ipvsUdpTimeout: "5m0s",
+  });
+  expect([backend, notHonoured]).toEqual(["ipvs", []]);
+  const config = await resolveConfig({
+    flags: { ...flags, to: [backend] },
+    environment: {},
+    hostName: "host",
+  });
+  expect(config.backends[0]?.options).toMatchObject({
+    ipvsScheduler: "lc",
+    ipvsExcludeCidrs: ["192.0.2.0/24", "198.51.100.0/24"],
+    ipvsStrictArp: true,
+    ipvsUdpTimeout: 300_000,
+    nodeportAddresses: "all",
+  });
+});
+
 test("kube-proxy's defaults where nothing is said", async () => {
   expect((await translated({})).flags).toEqual({
     from: ["kube"],
