@@ -68,6 +68,8 @@ export async function startCluster(): Promise<RealCluster> {
       `--service-account-key-file=${join(folder, "sa.key")}`,
       `--service-account-signing-key-file=${join(folder, "sa.key")}`,
       "--authorization-mode=RBAC",
+      // As every cluster has it where kube-proxy runs.
+      "--allow-privileged=true",
       `--token-auth-file=${join(folder, "tokens.csv")}`,
       "--service-cluster-ip-range=10.96.0.0/16",
     ]);
