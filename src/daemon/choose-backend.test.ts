@@ -3,7 +3,7 @@ import type { BackendDefinition } from "../backends/backend.ts";
 import { PRINT } from "../backends/print/definition.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
-const FIRST = "; the first that works here of nftables, iptables, userspace";
+const FIRST = "; the first that works here of nftables, ipvs, iptables, userspace";
 const MACHINE = { os: "linux", isRoot: true } as const;
 
 function backends(missing: Readonly<Record<string, string | undefined>>) {

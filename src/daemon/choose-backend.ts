@@ -10,7 +10,7 @@ export interface BackendChoice {
 }
 
 /** Those that carry all traffic of services, the best first. */
-const CANDIDATES: readonly string[] = ["nftables", "iptables", "userspace"];
+const CANDIDATES: readonly string[] = ["nftables", "ipvs", "iptables", "userspace"];
 
 /**
  * The best backend that works on this machine.

@@ -16,6 +16,11 @@ export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
     const { createProbeWorld } = await import("./probe-world.ts");
     return probeIpvs(machine, createProbeWorld());
   },
+  preview: async (options, context, ops) => {
+    const { previewIpvs } = await import("./preview.ts");
+    const { openWorld } = await import("./world.ts");
+    return previewIpvs(options, context, ops, openWorld());
+  },
   explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
   create: async (options, context) => {
     const { createIpvsBackend } = await import("./create-ipvs-backend.ts");

@@ -73,7 +73,7 @@ export class ServiceHandler implements Handler {
     if (hasServer(entrance)) claimant.server(verb, server);
     else claimant.lingering(verb, server);
     if (this.#ways.asksAccess) this.#claimAccess(entrance, verb);
-    if (this.#ways.bindsAddresses) claimant.address(verb, entrance.ip);
+    if (this.#ways.bindsAddresses && !entrance.isNodes) claimant.address(verb, entrance.ip);
   }
 
   #claimAccess({ access, ...entrance }: Entrance, verb: Verb): void {

@@ -89,6 +89,7 @@ export class Proxier implements Claimant {
 
   address(verb: Verb, ip: string): void {
     this.#tell(this.#addresses, verb, ip, ip);
+    this.entry(verb, "addresses", { ip });
   }
 
   entry(verb: Verb, set: SetKey, entry: IpSetEntry): void {
@@ -222,10 +223,17 @@ export class Proxier implements Claimant {
 
   #addedMembers(items: readonly (readonly [string, Member])[]): readonly Step<IpSetChange>[] {
     const { sets } = this.#options;
-    return items.map(([key, { set, entry }]) => ({
+    const wanted = items.filter(
+      ([, { set, entry }]) => set !== "addresses" || !this.#isTaken(entry),
+    );
+    return wanted.map(([key, { set, entry }]) => ({
       change: { kind: "add", set: sets[set], entry },
       done: () => this.#members.accept(key),
     }));
+  }
+
+  #isTaken({ ip }: IpSetEntry): boolean {
+    return ip !== undefined && this.#taken.has(ip);
   }
 
   /** Not those that another link has: it is there, then. */

@@ -17,6 +17,8 @@ export interface Entrance {
   readonly protocol: Protocol;
   readonly ip: string;
   readonly port: number;
+  /** Whether the node has the address anyway. */
+  readonly isNodes: boolean;
   /** Which endpoints it leads to. */
   readonly list: "cluster" | "local";
   /** Of everyone's calls; with a mark for insiders, of all others' calls. */

@@ -3,6 +3,7 @@ import type { Protocol } from "../../../core/model/common.ts";
 import { type Listener, protocolOf } from "../../../core/model/listener.ts";
 import type { SecurityGroup } from "../../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../../core/model/service.ts";
+import type { RouteNode } from "../../../core/route/route-node.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { type AccessList, listenerAccess, sourceRangeAccess } from "../../access-list.ts";
 import { leadsTo } from "../../is-for-the-kernel.ts";
@@ -98,10 +99,11 @@ class PortPlans {
       this.infos.push({ service: this.#info(type, port, entrances), endpoints });
     };
     this.#taken = new Set();
+    const { node } = this.#facts.context;
     const external = (doors: readonly Door[]): readonly Entrance[] =>
       doors.map((door) => this.#external(door, port, service, outcomes));
     add("ClusterIP", [
-      ...this.#free(service.clusterIPs).map((ip) => internal(ip, port, service, outcomes)),
+      ...this.#free(service.clusterIPs).map((ip) => internal(ip, port, service, outcomes, node)),
       ...external(this.#free(service.externalIPs).map((ip) => doorAt("external-ip", port, ip))),
     ]);
     add("LoadBalancer", external(this.#balancerDoors(service, port)));
@@ -115,7 +117,9 @@ class PortPlans {
       const entrances = listeners
         .filter((listener) => protocolOf(listener) === protocol)
         .flatMap((listener) => this.#listenerDoors(listener))
-        .map((door) => entranceOf(door, "cluster", "rejected", undefined));
+        .map((door) =>
+          entranceOf(door, this.#facts.context.node, "cluster", "rejected", undefined),
+        );
       if (entrances.length === 0) continue;
       const { family } = this.#facts.context;
       const service: ServiceInfo = {
@@ -181,15 +185,16 @@ class PortPlans {
 
   #external(door: Door, port: ServicePort, service: Service, outcomes: PortOutcomes): Entrance {
     const { protocol } = port;
+    const { node } = this.#facts.context;
     const cluster = outcomes.cluster.kind;
     if (service.externalTrafficPolicy === "Cluster") {
-      return entranceOf(door, "cluster", OUTCOMES[cluster], undefined);
+      return entranceOf(door, node, "cluster", OUTCOMES[cluster], undefined);
     }
     const local = outcomes.local.kind;
     const differs = cluster === "targets" || cluster !== local;
     const name = `${this.#source.key}:${port.name} ${protocol}`;
     const mark = differs ? this.#facts.marks.markOf(name) : undefined;
-    return entranceOf(door, "local", OUTCOMES[local], mark);
+    return entranceOf(door, node, "local", OUTCOMES[local], mark);
   }
 }
 
@@ -198,10 +203,11 @@ function internal(
   port: ServicePort,
   { internalTrafficPolicy }: Service,
   outcomes: PortOutcomes,
+  node: RouteNode,
 ): Entrance {
   const list = internalTrafficPolicy === "Local" ? "local" : "cluster";
   const door = doorAt("cluster-ip", port, ip);
-  return entranceOf(door, list, OUTCOMES[outcomes[list].kind], undefined);
+  return entranceOf(door, node, list, OUTCOMES[outcomes[list].kind], undefined);
 }
 
 function doorAt(kind: EntranceKind, { protocol, port }: ServicePort, ip: string): Door {
@@ -210,11 +216,12 @@ function doorAt(kind: EntranceKind, { protocol, port }: ServicePort, ip: string)
 
 function entranceOf(
   door: Door,
+  node: RouteNode,
   list: Entrance["list"],
   outcome: CallOutcome,
   insideMark: number | undefined,
 ): Entrance {
-  return { ...door, list, outcome, insideMark };
+  return { ...door, isNodes: node.addresses.includes(door.ip), list, outcome, insideMark };
 }
 
 /** Of networks, those that are one address; IPVS sends nothing from loopback to elsewhere. */

@@ -34,6 +34,7 @@ export interface HostAddresses {
 export interface ServiceLink {
   /** Makes it where it is missing. */
   ensure(): Promise<void>;
+  exists(): Promise<boolean>;
   addresses(family: Family): Promise<HostAddresses>;
   /** What is refused is told; all else is done. What is there already, or gone, is as wanted. */
   change(changes: readonly AddressChange[]): Promise<readonly RefusedChange[]>;
@@ -84,6 +85,7 @@ export function openServiceLink(name: string): ServiceLink {
         () => false,
       );
     },
+    exists: async () => (await find()) !== undefined,
     addresses: async (family) => {
       const link = (await find())?.link;
       const own: string[] = [];
