@@ -110,6 +110,11 @@ export function isIpvsChain(chain: ChainId): boolean {
   return IPVS_CHAINS.has(chain) || COMMON.has(chain);
 }
 
+/** Whether it is of the backend ipvs, or of kube-proxy's mode IPVS, and of nothing else. */
+export function isIpvsOnlyChain(chain: ChainId): boolean {
+  return IPVS_CHAINS.has(chain);
+}
+
 /** Whether a chain is one that a kube-proxy may have left. */
 export function isKubeProxyChain(chain: ChainId): boolean {
   return isOwnedChain(chain) || IPVS_CHAINS.has(chain);

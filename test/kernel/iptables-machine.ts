@@ -97,6 +97,7 @@ export class IptablesMachine {
             }),
         },
         findKubeProxy: async () => kubeProxy,
+        isIpvsRunning: () => false,
         takeLock: () => inside(() => takeKernelLock("iptables")),
         sysctl: { read: async () => "0", ensure: async () => true },
         openConntrack: (options) =>

@@ -1,10 +1,10 @@
 import type { Log } from "../../core/log.ts";
 import { deepEqual } from "../../core/model/equal.ts";
-import { compareJumps } from "../../platform/linux/iptables/compare-jumps.ts";
+import { compareJumps, removeJumps } from "../../platform/linux/iptables/compare-jumps.ts";
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
-import { parseSave } from "../../platform/linux/iptables/parse-save.ts";
+import { parseSave, type SavedChains } from "../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
-import { isOwnedChain } from "../kube-chains.ts";
+import { isIpvsOnlyChain, isKubeProxyChain } from "../kube-chains.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
@@ -172,7 +172,8 @@ export class FamilyProxier {
     if (saved === this.#rightText) return new RestoreScript();
     const actual = parseSave(saved);
     const script = this.#ruleset.compare(actual, groups);
-    compareJumps(actual, JUMPS, isOwnedChain, script);
+    compareJumps(actual, JUMPS, isKubeProxyChain, script);
+    removeIpvsChains(actual, script);
     compareGuard(actual, setting.guardsLoopback, script);
     if (script.isEmpty) this.#rightText = saved;
     return script;
@@ -183,6 +184,13 @@ export class FamilyProxier {
     this.#rightText = undefined;
     await this.#watch.ours(script.tableCount, () => this.#tool.restore(script.render()));
   }
+}
+
+/** Those that the mode IPVS left would go on refusing and marking packets. */
+function removeIpvsChains(actual: SavedChains, script: RestoreScript): void {
+  const others = new Map([...actual].filter(([chain]) => !JUMPS.has(chain)));
+  removeJumps(others, isIpvsOnlyChain, script);
+  for (const chain of actual.keys()) if (isIpvsOnlyChain(chain)) script.deleteChain(chain);
 }
 
 /** Without what changes by itself: when it was printed, and what was counted. */

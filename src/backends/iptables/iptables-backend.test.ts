@@ -62,6 +62,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
     exec: tools,
     clock: { nowMs: () => nowMs, sleep },
     findKubeProxy: async () => undefined,
+    isIpvsRunning: () => false,
     takeLock: () => {
       locks.held += 1;
       return {

@@ -19,6 +19,7 @@ import { FlowKeeper } from "../flow-keeper.ts";
 import { joinFailures } from "../join-failures.ts";
 import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
+import { isIpvsChain, isOwnedChain } from "../kube-chains.ts";
 import { tellInKernel } from "../tell-in-kernel.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import {
@@ -121,7 +122,10 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     await this.#turns.take(() => {
       for (const proxier of this.#proxiers.values()) proxier.forget();
-      return removeRules(this.#world.exec, (actual) => planRemoval(actual));
+      const isShared = this.#world.isIpvsRunning();
+      return removeRules(this.#world.exec, (actual) =>
+        planRemoval(actual, (chain) => isOwnedChain(chain) && !(isShared && isIpvsChain(chain))),
+      );
     });
   }
 

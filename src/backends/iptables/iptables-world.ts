@@ -5,6 +5,7 @@ import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-tab
 import { type Exec, systemExec } from "../../platform/linux/exec.ts";
 import {
   type InstanceLock,
+  isPlaneRunning,
   takeInstanceLock,
   takeKernelLock,
 } from "../../platform/linux/instance-lock.ts";
@@ -21,6 +22,8 @@ export interface IptablesWorld {
   readonly findKubeProxy: FindKubeProxy;
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
   readonly takeLock: (isForCleanup: boolean) => InstanceLock;
+  /** Whether the backend ipvs, which has some chains in common with this one, is at work. */
+  readonly isIpvsRunning: () => boolean;
   readonly sysctl: Sysctl;
   readonly openConntrack: OpenConntrack;
   readonly openGeneration: () => NftGeneration;
@@ -40,6 +43,7 @@ export function createWorld(): IptablesWorld {
     findKubeProxy,
     takeLock: (isForCleanup) =>
       isForCleanup ? takeInstanceLock("iptables") : takeKernelLock("iptables"),
+    isIpvsRunning: () => isPlaneRunning("ipvs"),
     sysctl: systemSysctl,
     openGeneration: openNftGeneration,
     openConntrack: (options) =>

@@ -1,4 +1,5 @@
 import { runBackendContract } from "../../../src/backends/backend.contract.ts";
+import { deviationsOf } from "../../../src/backends/deviations.ts";
 import { IPVS } from "../../../src/backends/ipvs/definition.ts";
 import type { Scenario } from "../../../src/core/route/scenarios/scenario.ts";
 import { SCENARIOS } from "../../../src/core/route/scenarios.ts";
@@ -20,11 +21,13 @@ runBackendContract({
     }),
 });
 
-/** So few that each value of each axis is in one of them. */
+/** So few that each value of each axis, and each deviation, is in one of them. */
 function representatives(scenarios: readonly Scenario[]): readonly Scenario[] {
   const seen = new Set<string>();
   return scenarios.filter(({ name }) => {
-    const fresh = name.split("/").filter((value) => !seen.has(value));
+    const deviating = deviationsOf(IPVS.name).filter((one) => one.scenarios.test(name));
+    const values = [...name.split("/"), ...deviating.map(({ id }) => id)];
+    const fresh = values.filter((value) => !seen.has(value));
     for (const one of fresh) seen.add(one);
     return fresh.length > 0;
   });

@@ -26,11 +26,11 @@ class Machine {
     return machine;
   }
 
-  /** As if it had crashed. */
-  async restart(options: Readonly<Record<string, string>> = {}): Promise<void> {
+  /** As if it had crashed, and perhaps another one took its place. */
+  async restart(backend = "ipvs"): Promise<void> {
     await this.backend.kill();
     this.backend = new BackendProcess(this.stage.network);
-    await this.backend.start("ipvs", { ...OPTIONS, ...options });
+    await this.backend.start(backend, OPTIONS);
   }
 
   apply(...objects: readonly ModelObject[]): Promise<void> {
@@ -181,6 +181,32 @@ test("what the kernel refuses of one service holds up no other", async () => {
   } as const;
   expect((await machine.stage.call([call]))[0]?.kind).toBe("answered");
   await machine.apply(good, endpoint("web-a"));
+});
+
+test("from IPVS to iptables and back without a clean-up: each removes the other's chains", async () => {
+  const machine = await Machine.open();
+  const objects = [service({ affinitySeconds: 0 }), endpoint("web-a")];
+  const call = {
+    party: "outside",
+    protocol: "TCP",
+    from: outside.v4,
+    to: clusterIP.v4,
+    port,
+  } as const;
+  const isServed = async (): Promise<boolean> =>
+    (await machine.stage.call([call]))[0]?.kind === "answered";
+  await machine.apply(...objects);
+  expect(await isServed()).toBe(true);
+  await machine.restart("iptables");
+  await machine.apply(...objects);
+  expect(await isServed()).toBe(true);
+  const rules = machine.run("iptables-legacy-save");
+  expect(rules).toContain("KUBE-SVC-");
+  expect(rules).not.toContain("KUBE-IPVS-");
+  await machine.restart();
+  await machine.apply(...objects);
+  expect(await isServed()).toBe(true);
+  expect(machine.run("iptables-legacy-save")).not.toContain("KUBE-SVC-");
 });
 
 test("schedulers by annotation, persistence and strict ARP", async () => {
