@@ -188,7 +188,10 @@ export class FamilyProxier {
 
 /** Those that the mode IPVS left would go on refusing and marking packets. */
 function removeIpvsChains(actual: SavedChains, script: RestoreScript): void {
-  const others = new Map([...actual].filter(([chain]) => !JUMPS.has(chain)));
+  // Our own chains are written anew.
+  const others = new Map(
+    [...actual].filter(([chain]) => !JUMPS.has(chain) && !isKubeProxyChain(chain)),
+  );
   removeJumps(others, isIpvsOnlyChain, script);
   for (const chain of actual.keys()) if (isIpvsOnlyChain(chain)) script.deleteChain(chain);
 }

@@ -21,7 +21,18 @@ export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
     const { openWorld } = await import("./world.ts");
     return previewIpvs(options, context, ops, openWorld());
   },
-  explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
+  explainLive: async (packet) => {
+    const { explainIpvs } = await import("./explain-live.ts");
+    const { openIpvsPlatform } = await import("./world.ts");
+    const platform = await openIpvsPlatform();
+    try {
+      return await explainIpvs(packet, platform);
+    } finally {
+      platform.ipvs.close();
+      platform.sets.close();
+      platform.link.close();
+    }
+  },
   create: async (options, context) => {
     const { createIpvsBackend } = await import("./create-ipvs-backend.ts");
     const { openWorld } = await import("./world.ts");

@@ -31,7 +31,8 @@ export interface IpvsWorld {
   isIptablesRunning(): boolean;
 }
 
-async function openIpvsPlatform(): Promise<IpvsPlatform> {
+/** Of the network namespace that this thread is in. @throws CoreError */
+export async function openIpvsPlatform(): Promise<IpvsPlatform> {
   const ipvs = await openIpvsTable();
   return { ipvs, sets: openIpSets(), link: openServiceLink(LINK_NAME) };
 }

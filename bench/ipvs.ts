@@ -1,0 +1,48 @@
+/**
+ * Services by IPVS: what the first sync and one endpoint's change take, beside the tools that load the
+ * same state at once. In a user-mode kernel that has IPVS, so that it runs anywhere.
+ *
+ *     npm run bench -- ipvs [--json]
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
+import { numbersFrom } from "./support/results.ts";
+
+const SERVICES = 10_000;
+const FEW = 100;
+const CHANGES = 30;
+const ROOT = process.cwd();
+const KERNEL = join(ROOT, "scripts", "run-in-kernel");
+const TASK = fileURLToPath(new URL("./ipvs/tasks/sync.js", import.meta.url));
+const NUMBERS = ["firstMs", "toolMs", "changeMs"] as const;
+
+const few = measure(FEW);
+const many = measure(SERVICES);
+const figures: readonly Figure[] = [
+  { name: `first sync of ${SERVICES} services x 3`, value: many.firstMs, unit: "ms" },
+  { name: "  ipvsadm -R, ipset restore and ip -batch", value: many.toolMs, unit: "ms" },
+  { name: "  against them", value: many.firstMs / many.toolMs, unit: "times", limit: 1 },
+  { name: `one endpoint's change at ${FEW} services`, value: few.changeMs, unit: "ms" },
+  { name: `one endpoint's change at ${SERVICES}`, value: many.changeMs, unit: "ms" },
+  { name: "  against the former", value: many.changeMs / few.changeMs, unit: "times", limit: 1.5 },
+];
+console.log(process.argv.includes("--json") ? renderJson(figures) : renderTable(figures));
+if (!figures.every(isMet)) process.exitCode = 1;
+
+function measure(services: number): Readonly<Record<(typeof NUMBERS)[number], number>> {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+  try {
+    const script = join(folder, "task.sh");
+    writeFileSync(script, `modprobe ipv6\ncd ${ROOT}\nexec node ${TASK} ${services} ${CHANGES}\n`);
+    const env = { ...process.env, UML_TIMEOUT: "600", UML_MEM: "2G" };
+    const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
+    const printed = execFileSync(KERNEL, [script], { env, encoding: "utf8", stdio });
+    return numbersFrom(JSON.parse(printed.trim().split("\n").at(-1) ?? ""), NUMBERS);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
