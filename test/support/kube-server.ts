@@ -267,7 +267,8 @@ export class KubeServer {
     }
     if (fault !== undefined && spoilWatch(watcher, fault, missed[0], version)) return;
     response.flushHeaders();
-    for (const change of missed) tell(watcher, change);
+    if (fault?.does === "old") tellSlowly(watcher, missed);
+    else for (const change of missed) tell(watcher, change);
     this.#watchers.add(watcher);
     response.on("close", () => this.#watchers.delete(watcher));
   }
@@ -303,6 +304,14 @@ function spoilWatch(
     default:
       return false;
   }
+}
+
+/** One by one, so that each may be seen by itself. */
+function tellSlowly(watcher: Watcher, changes: readonly Change[]): void {
+  const [first, ...rest] = changes;
+  if (first === undefined) return;
+  tell(watcher, first);
+  setImmediate(() => setImmediate(() => tellSlowly(watcher, rest)));
 }
 
 /** What no longer fits the selectors is deleted to who watches. */

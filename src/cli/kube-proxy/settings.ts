@@ -30,6 +30,18 @@ const WINDOWS = "this is for Windows";
 /** The part of the path that stands for the mode's own section. */
 export const MODE = "MODE";
 
+/** The backend `ipvs` has them by the same names. */
+const IPVS_SETTINGS: readonly (readonly [name: string, key: string, kind: SettingKind])[] = [
+  ["ipvsScheduler", "scheduler", "text"],
+  ["ipvsExcludeCidrs", "excludeCIDRs", "texts"],
+  ["ipvsStrictArp", "strictARP", "truth"],
+  ["ipvsSyncPeriod", "syncPeriod", "duration"],
+  ["ipvsMinSyncPeriod", "minSyncPeriod", "duration"],
+  ["ipvsTcpTimeout", "tcpTimeout", "duration"],
+  ["ipvsTcpfinTimeout", "tcpFinTimeout", "duration"],
+  ["ipvsUdpTimeout", "udpTimeout", "duration"],
+];
+
 /** All settings of kube-proxy 1.36: its flags and the fields of KubeProxyConfiguration v1alpha1. */
 export const SETTINGS: readonly Setting[] = [
   { name: "config", kind: "text", fate: "special" },
@@ -103,49 +115,9 @@ export const SETTINGS: readonly Setting[] = [
     kind: "duration",
     fate: { option: "minSyncPeriod" },
   },
-  { name: "ipvsScheduler", path: ["ipvs", "scheduler"], kind: "text", fate: ipvs("ipvsScheduler") },
-  {
-    name: "ipvsExcludeCidrs",
-    path: ["ipvs", "excludeCIDRs"],
-    kind: "texts",
-    fate: ipvs("ipvsExcludeCidrs"),
-  },
-  {
-    name: "ipvsStrictArp",
-    path: ["ipvs", "strictARP"],
-    kind: "truth",
-    fate: ipvs("ipvsStrictArp"),
-  },
-  {
-    name: "ipvsSyncPeriod",
-    path: ["ipvs", "syncPeriod"],
-    kind: "duration",
-    fate: ipvs("ipvsSyncPeriod"),
-  },
-  {
-    name: "ipvsMinSyncPeriod",
-    path: ["ipvs", "minSyncPeriod"],
-    kind: "duration",
-    fate: ipvs("ipvsMinSyncPeriod"),
-  },
-  {
-    name: "ipvsTcpTimeout",
-    path: ["ipvs", "tcpTimeout"],
-    kind: "duration",
-    fate: ipvs("ipvsTcpTimeout"),
-  },
-  {
-    name: "ipvsTcpfinTimeout",
-    path: ["ipvs", "tcpFinTimeout"],
-    kind: "duration",
-    fate: ipvs("ipvsTcpfinTimeout"),
-  },
-  {
-    name: "ipvsUdpTimeout",
-    path: ["ipvs", "udpTimeout"],
-    kind: "duration",
-    fate: ipvs("ipvsUdpTimeout"),
-  },
+  ...IPVS_SETTINGS.map(
+    ([name, key, kind]): Setting => ({ name, path: ["ipvs", key], kind, fate: { option: name } }),
+  ),
   { name: "healthzBindAddress", path: ["healthzBindAddress"], kind: "text", fate: "special" },
   { name: "metricsBindAddress", path: ["metricsBindAddress"], kind: "text", fate: "special" },
   { name: "bindAddress", path: ["bindAddress"], kind: "text", fate: "special" },
@@ -250,7 +222,3 @@ export const SETTINGS: readonly Setting[] = [
   },
   { name: "version", kind: "truth", fate: "special" },
 ];
-
-function ipvs(option: string): Fate {
-  return { option };
-}

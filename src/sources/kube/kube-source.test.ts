@@ -163,6 +163,49 @@ test("after a version that is gone, what went meanwhile goes and nothing else is
   ]);
 });
 
+/** Addresses of one slice that only ever grow: whoever has a smaller one after a larger went back in time. */
+async function followClock() {
+  const server = await startKubeServer();
+  let ticks = 0;
+  const tick = (): void => {
+    ticks += 1;
+    server.put(kubeSlice("clock", "clock-a", [`10.9.0.${ticks}`]));
+  };
+  for (let count = 0; count < 6; count += 1) tick();
+  const followed = await followKube([server.url]);
+  const seen: (string | undefined)[] = [];
+  followed.store.onCommit(() => {
+    seen.push([...followed.store.objects("Endpoint")].map(keyOf)[0]?.match(/-(\d+)@/)?.[1]);
+  });
+  await settled(followed, server);
+  await expect.poll(() => server.watchers).toBe(3);
+  return { server, followed, tick, seen };
+}
+
+test("a server that tells old news again takes nobody back in time", async () => {
+  const { server, followed, tick, seen } = await followClock();
+  server.faults.push(
+    ...Array.from({ length: 3 }, () => ({ on: "watch", does: "old", by: 4 }) as const),
+  );
+  server.dropWatches();
+  await expect.poll(() => server.watchers).toBe(3);
+  tick();
+  await settled(followed, server);
+  expect(seen.slice(seen.indexOf("6"))).toEqual(["6", "7"]);
+});
+
+test("a list of a server that lags behind is not believed", async () => {
+  const { server, followed, tick, seen } = await followClock();
+  server.faults.push(
+    ...Array.from({ length: 3 }, () => ({ on: "list", does: "stale", by: 4 }) as const),
+  );
+  server.dropWatches();
+  tick();
+  server.compact();
+  await settled(followed, server);
+  expect(seen.slice(seen.indexOf("6"))).toEqual(["6", "7"]);
+});
+
 test("a bookmark moves the place from which a watch goes on", async () => {
   const server = await startShop();
   const followed = await followKube([server.url]);
