@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT, run, StepError } from "../lib/command.mjs";
+import { ROOT } from "../lib/command.mjs";
+import { unpackPackage } from "../lib/unpack-package.mjs";
 
 const CACHE = join(ROOT, ".cache", "arm64-packages");
 /** The bindings of system calls, for that processor. */
@@ -24,24 +24,5 @@ export function fetchArm64() {
  * @param {string} folder
  */
 function unpack(name, version, folder) {
-  if (existsSync(join(folder, "package.json"))) {
-    const { version: present } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    if (present === version) return folder;
-  }
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  console.log(`portolan: fetching ${name} ${version}`);
-  const packed = spawnSync(
-    "npm",
-    ["pack", "--silent", "--pack-destination", CACHE, `${name}@${version}`],
-    {
-      cwd: CACHE,
-      encoding: "utf8",
-    },
-  );
-  const file = packed.stdout.trim().split("\n").at(-1);
-  if (packed.status !== 0 || !file) throw new StepError(`${name}@${version} could not be fetched`);
-  run("tar", ["xzf", join(CACHE, file), "-C", folder, "--strip-components=1"]);
-  rmSync(join(CACHE, file));
-  return folder;
+  return unpackPackage(name, version, { folder, cache: CACHE });
 }

@@ -19,6 +19,7 @@ export interface Deviation {
 const USERSPACE_FACTS = "userspace/platform-facts.test.ts";
 const IPTABLES_FACTS = "iptables/platform-facts.test.ts";
 const IPVS_FACTS = "test/ipvs/guest/platform-facts.ts";
+const HCN_FACTS = "hcn/platform-facts.test.ts";
 const NFTABLES_FACTS = "nftables/platform-facts.test.ts";
 
 /** All deviations of all backends. What is not in here and comes out otherwise is a bug. */
@@ -152,6 +153,66 @@ export const DEVIATIONS: readonly Deviation[] = [
     fact: "IPVS keeps a client with its server as long as it remembers any of its connections, which is minutes after their end.",
     instead: "A client stays with its endpoint for the time-out and some minutes more.",
     evidence: `${IPVS_FACTS}: a client stays with its server beyond the time-out`,
+  },
+  {
+    id: "hcn/edge-ip",
+    backend: "hcn",
+    scenarios: /^edge-ip\//,
+    fact: "Load balancers send to endpoints of a network, and carry to no machine beyond it.",
+    instead: "Edge addresses are left to the backend edge.",
+    evidence: `${HCN_FACTS}: a load balancer takes no endpoint that HNS does not have`,
+  },
+  {
+    id: "hcn/listen-address",
+    backend: "hcn",
+    scenarios: /^listen-address\//,
+    fact: "Load balancers know no access lists, and answer on addresses of services and node ports.",
+    instead: "Listeners are not served; --to userspace serves them beside it.",
+    evidence: `${HCN_FACTS}: a load balancer has no field for weights, time-outs or who may call`,
+  },
+  {
+    id: "hcn/affinity-timeout",
+    backend: "hcn",
+    scenarios: /\/affinity-over\//,
+    fact: "Distribution by source address has no time-out.",
+    instead: "Clients stay with their endpoint as long as it is there.",
+    evidence: `${HCN_FACTS}: a load balancer has no field for weights, time-outs or who may call`,
+  },
+  {
+    id: "hcn/source-ranges",
+    backend: "hcn",
+    scenarios: /^(?!edge-ip|listen-address).*\/(ranges-|source-is-the-address)/,
+    fact: "Load balancers know no access lists.",
+    instead: "Everyone may call load-balancer addresses.",
+    evidence: `${HCN_FACTS}: a load balancer has no field for weights, time-outs or who may call`,
+  },
+  {
+    id: "hcn/weights",
+    backend: "hcn",
+    scenarios: /\/weights-/,
+    fact: "Load balancers know no weights.",
+    instead: "Endpoints are chosen evenly; those of weight 0 are left out.",
+    evidence: `${HCN_FACTS}: a load balancer has no field for weights, time-outs or who may call`,
+  },
+  {
+    id: "hcn/nobody",
+    backend: "hcn",
+    scenarios: anyOf(
+      /^(cluster-ip|external-ip|load-balancer-ip|node-port)\/\w+\/v[46]\/[ie]TP-\w+\/(no-endpoints|none-ready|all-failing|only-the-other-family)\//,
+      /^(cluster-ip|external-ip|load-balancer-ip|node-port)\/\w+\/v[46]\/[ie]TP-Local\/(no-local|local-not-ready|local-one-of-the-other-family)\//,
+      /^(cluster-ip|external-ip|load-balancer-ip)\/.*\/wrong-(port|protocol)\//,
+    ),
+    fact: "There is no load balancer without endpoints, and none that refuses.",
+    instead: "Packets to an address that nobody serves go their way untouched.",
+    evidence: `${HCN_FACTS}: a load balancer takes no endpoint that HNS does not have`,
+  },
+  {
+    id: "hcn/node-port-addresses",
+    backend: "hcn",
+    scenarios: /^node-port\/.*\/node-ports-on-/,
+    fact: "A load balancer for a node port has no address: HNS takes those of the node.",
+    instead: "Node ports answer on every address of the node but loopback.",
+    evidence: `${HCN_FACTS}: a node port has one load balancer, without an address`,
   },
 ];
 

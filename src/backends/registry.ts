@@ -7,6 +7,7 @@ const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map<
 >([
   ["print", async () => (await import("./print/definition.ts")).PRINT],
   ["iptables", async () => (await import("./iptables/definition.ts")).IPTABLES],
+  ["hcn", async () => (await import("./hcn/definition.ts")).HCN],
   ["nftables", async () => (await import("./nftables/definition.ts")).NFTABLES],
   ["ipvs", async () => (await import("./ipvs/definition.ts")).IPVS],
   ["userspace", async () => (await import("./userspace/definition.ts")).USERSPACE],

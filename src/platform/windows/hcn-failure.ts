@@ -1,4 +1,5 @@
 import { CoreError } from "../../core/errors.ts";
+import type { HcnKind } from "./hcn-calls.ts";
 
 /** What a refusal of HCN means to a caller. */
 export type HcnFailureKind =
@@ -90,11 +91,17 @@ export function failureOf(error: unknown): HcnFailure | undefined {
   return error instanceof CoreError && error.cause instanceof HcnFailure ? error.cause : undefined;
 }
 
-/** What was asked about is not there. */
-export function isNotFound(error: unknown): boolean {
-  const kind = failureOf(error)?.kind;
-  return kind === "not-found" || kind === "endpoint-not-found" || kind === "network-not-found";
+/** That object itself is not there; one that it refers to does not count. */
+export function isNotFound(error: unknown, kind: HcnKind): boolean {
+  const failure = failureOf(error)?.kind;
+  return failure === "not-found" || failure === OWN_NOT_FOUND[kind];
 }
+
+const OWN_NOT_FOUND: Readonly<Record<HcnKind, HcnFailureKind>> = {
+  Network: "network-not-found",
+  Endpoint: "endpoint-not-found",
+  LoadBalancer: "not-found",
+};
 
 /** The text in an error record, which is JSON with a field `Error`; the record itself where it is not. */
 function wordsOf(record: string): string {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Endpoint, parseEndpoint, renderEndpoint } from "./endpoint.ts";
-import type { HcnCalls, HcnKind, HcnNotice } from "./hcn-calls.ts";
+import type { HcnCalls, HcnKind, HcnNotice, OwnKind } from "./hcn-calls.ts";
 import { isNotFound } from "./hcn-failure.ts";
 import { guid, parseHcn, SCHEMA_VERSION } from "./hcn-json.ts";
 import type { HnsVersion } from "./hns-features.ts";
@@ -62,7 +62,7 @@ export class Hcn {
 
   /** Succeeds where it is not there. */
   deleteEndpoint(id: string): Promise<void> {
-    return unlessNotFound(this.#calls.delete("Endpoint", id));
+    return this.#delete("Endpoint", id);
   }
 
   loadBalancerIds(): Promise<readonly string[]> {
@@ -83,7 +83,7 @@ export class Hcn {
 
   /** Succeeds where it is not there. */
   deleteLoadBalancer(id: string): Promise<void> {
-    return unlessNotFound(this.#calls.delete("LoadBalancer", id));
+    return this.#delete("LoadBalancer", id);
   }
 
   watch(onNotice: (notice: HcnNotice) => void): () => void {
@@ -92,6 +92,14 @@ export class Hcn {
 
   close(): void {
     this.#calls.close();
+  }
+
+  async #delete(kind: OwnKind, id: string): Promise<void> {
+    try {
+      await this.#calls.delete(kind, id);
+    } catch (error) {
+      if (!isNotFound(error, kind)) throw error;
+    }
   }
 
   async #ids(kind: HcnKind, filter: Readonly<Record<string, string>> = {}) {
@@ -103,7 +111,7 @@ export class Hcn {
     try {
       json = await this.#calls.query(kind, id, queryOf({}));
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      if (isNotFound(error, kind)) return undefined;
       throw error;
     }
     return parse(json);
@@ -117,12 +125,4 @@ function queryOf(filter: Readonly<Record<string, string>>): string {
     Flags: 0,
     ...(hasFilter && { Filter: JSON.stringify(filter) }),
   });
-}
-
-async function unlessNotFound(call: Promise<void>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
 }

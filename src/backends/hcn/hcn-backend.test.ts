@@ -1,0 +1,467 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ModelObject } from "../../core/model/object.ts";
+import { parseEndpoint } from "../../platform/windows/endpoint.ts";
+import { FakeHcn } from "../../platform/windows/fake.ts";
+import { isOwnGuid } from "../../platform/windows/guid.ts";
+import type { HcnCalls, OwnKind } from "../../platform/windows/hcn-calls.ts";
+import { HRESULT, hcnError } from "../../platform/windows/hcn-failure.ts";
+import { parseLoadBalancer } from "../../platform/windows/load-balancer.ts";
+import type { Backend } from "../backend.ts";
+import { createHcnBackend } from "./hcn-backend.ts";
+import {
+  endpoint,
+  Feed,
+  NETWORK_ID,
+  networkJson,
+  opsOf,
+  optionsOf,
+  seedLocal,
+  service,
+  TestWorld,
+  testContext,
+} from "./hcn-rig.fixture.ts";
+import { previewHcn } from "./preview.ts";
+
+const OTHERS_ID = "22222222-0000-4000-8000-000000000001";
+const OTHERS_BALANCER = JSON.stringify({
+  ID: OTHERS_ID,
+  HostComputeEndpoints: ["33333333-0000-4000-8000-000000000001"],
+  FrontendVIPs: ["10.96.9.9"],
+  PortMappings: [{ Protocol: 6, InternalPort: 1, ExternalPort: 1 }],
+});
+
+function createFake(version?: ConstructorParameters<typeof FakeHcn>[0], network = networkJson()) {
+  const fake = new FakeHcn(version);
+  fake.seed("Network", NETWORK_ID, network);
+  fake.seed("LoadBalancer", OTHERS_ID, OTHERS_BALANCER);
+  return fake;
+}
+
+interface Rig {
+  readonly backend: Backend;
+  readonly feed: Feed;
+  readonly world: TestWorld;
+}
+
+async function start(calls: HcnCalls, flags: Readonly<Record<string, unknown>> = {}): Promise<Rig> {
+  const world = new TestWorld(calls);
+  const backend = await createHcnBackend(optionsOf(flags), testContext(), world);
+  return { backend, feed: new Feed(backend.sink), world };
+}
+
+/** Ours of a kind, by what they stand for. */
+function ownOf(fake: FakeHcn, kind: OwnKind): readonly string[] {
+  return [...fake.all(kind)].filter(([id]) => isOwnGuid(id)).map(([, json]) => json);
+}
+
+/** `tcp 10.96.0.1:80 -> 10.1.2.1,10.1.2.2:8080 dsr` */
+function balancersIn(fake: FakeHcn): readonly string[] {
+  const ipOf = (id: string) => {
+    const json = fake.all("Endpoint").get(id);
+    return json === undefined ? "GONE" : parseEndpoint(json).addresses[0]?.address;
+  };
+  return ownOf(fake, "LoadBalancer")
+    .map((json) => {
+      const { frontendVips, portMappings, endpoints, isDsr, sourceVip } = parseLoadBalancer(json);
+      const [mapping] = portMappings;
+      const to = endpoints.map(ipOf).sort().join();
+      const words = [...(mapping?.flags ?? []), isDsr ? "dsr" : "", sourceVip].filter(Boolean);
+      const sticky = mapping?.distribution === "none" ? [] : [mapping?.distribution];
+      return [
+        `${mapping?.protocol} ${frontendVips.join() || "node"}:${mapping?.externalPort} -> ${to}:${mapping?.internalPort}`,
+        ...words,
+        ...sticky,
+      ].join(" ");
+    })
+    .sort();
+}
+
+const remoteIps = (fake: FakeHcn): readonly string[] =>
+  ownOf(fake, "Endpoint")
+    .map((json) => parseEndpoint(json).addresses[0]?.address ?? "")
+    .sort();
+
+test("every address of a service gets its load balancer, with the flags that it needs", async () => {
+  const fake = createFake();
+  const pod = seedLocal(fake, "10.1.0.5");
+  const { feed, backend } = await start(fake, { enableDsr: true });
+  await feed.apply(
+    service("web", {
+      type: "LoadBalancer",
+      clusterIPs: ["10.96.0.1", "fd96::1"],
+      externalIPs: ["198.51.100.1"],
+      loadBalancerIPs: ["203.0.113.1"],
+      externalTrafficPolicy: "Local",
+      affinitySeconds: 60,
+      ports: [{ port: 80, nodePort: 30080, targetPort: 8080 }],
+      annotations: { "preserve-destination": "true" },
+    }),
+    endpoint("web", "10.1.0.5", { node: "here" }),
+    endpoint("web", "10.1.2.1"),
+  );
+  expect(balancersIn(fake)).toEqual([
+    "TCP 10.96.0.1:80 -> 10.1.0.5,10.1.2.1:8080 dsr source-ip",
+    "TCP 198.51.100.1:80 -> 10.1.0.5:8080 vipExternalIp dsr source-ip",
+    "TCP 203.0.113.1:80 -> 10.1.0.5:8080 useMux preserveDip vipExternalIp dsr source-ip",
+    "TCP node:30080 -> 10.1.0.5:8080 localRoutedVip vipExternalIp dsr source-ip",
+  ]);
+  expect(remoteIps(fake)).toEqual(["10.1.2.1"]);
+  expect(fake.all("Endpoint").has(pod)).toBe(true);
+  const { summary, notHonoured } = backend.status();
+  expect(summary).toBe("4 load balancers, 1 remote endpoints, on cbr0 (L2Bridge, HNS 15.5)");
+  expect(notHonoured.join()).toMatch(/no time-out for affinity/);
+});
+
+test("families and features of an older HNS: one family, no affinity, no change in place", async () => {
+  const fake = createFake({ major: 10, minor: 1 });
+  const { feed, backend } = await start(fake, { enableDsr: true });
+  const web = service("web", { clusterIPs: ["10.96.0.1", "fd96::1"], affinitySeconds: 5 });
+  await feed.apply(web, endpoint("web", "10.1.2.1"));
+  await feed.apply(web, endpoint("web", "10.1.2.2"));
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.2.2:8080"]);
+  expect(remoteIps(fake)).toEqual(["10.1.2.2"]);
+  expect(backend.status().notHonoured.join()).toMatch(/affinity needs HNS 12.0/);
+  expect(
+    String(
+      backend
+        .metrics?.()
+        .find(({ name }) => name === "hcn_calls_total")
+        ?.samples.map(({ labels }) => labels["call"]),
+    ),
+  ).not.toContain("modify");
+});
+
+test("IPv6 beside IPv4 where network and HNS have both", async () => {
+  const fake = createFake();
+  const { feed } = await start(fake);
+  await feed.apply(
+    service("web", { clusterIPs: ["10.96.0.1", "fd96::1"] }),
+    endpoint("web", "10.1.2.1"),
+    endpoint("web", "fd02::1"),
+  );
+  expect(balancersIn(fake)).toEqual([
+    "TCP 10.96.0.1:80 -> 10.1.2.1:8080",
+    "TCP fd96::1:80 -> fd02::1:8080",
+  ]);
+});
+
+test("on an overlay network: source VIP, cluster IPs as endpoints, and the node behind which each is", async () => {
+  const route = {
+    DestinationPrefix: "10.1.2.0/24",
+    IsolationId: 4096,
+    ProviderAddress: "192.0.2.2",
+  };
+  const overlay = networkJson({
+    Type: "Overlay",
+    Policies: [{ Type: "RemoteSubnetRoute", Settings: route }],
+  });
+  const fake = createFake(undefined, overlay);
+  const { feed } = await start(fake, { sourceVip: "10.1.0.2" });
+  await feed.apply(service("web"), endpoint("web", "10.1.2.1"));
+  const endpoints = ownOf(fake, "Endpoint").map((json) => parseEndpoint(json));
+  const facts = endpoints.map(({ addresses, macAddress, providerAddress, isRemote }) =>
+    [addresses[0]?.address, macAddress, providerAddress, isRemote].join(" "),
+  );
+  expect(facts.sort()).toEqual([
+    "10.1.0.2 00-15-5D-00-00-01  false",
+    "10.1.2.1 02-11-0A-01-02-01 192.0.2.2 true",
+    "10.96.0.1 00-15-5D-00-00-01 192.0.2.1 true",
+  ]);
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.2.1:8080 10.1.0.2"]);
+  // What is outside of the overlay answers the node alone.
+  await feed.apply(service("web"), endpoint("web", "198.51.100.7"));
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 198.51.100.7:8080 192.0.2.1"]);
+  const { feed: poor } = await start(createFake(undefined, overlay));
+  await expect(poor.apply(service("web"))).rejects.toThrow(/--source-vip: missing/);
+});
+
+test("an endpoint of two services is one object, until both are gone", async () => {
+  const fake = createFake();
+  const { feed } = await start(fake);
+  const web = service("web");
+  const shop = service("shop", { clusterIPs: ["10.96.0.2"] });
+  await feed.apply(web, shop, endpoint("web", "10.1.2.1"), endpoint("shop", "10.1.2.1"));
+  expect(remoteIps(fake)).toEqual(["10.1.2.1"]);
+  await feed.apply(web, endpoint("web", "10.1.2.1"));
+  expect(remoteIps(fake)).toEqual(["10.1.2.1"]);
+  await feed.apply();
+  expect([remoteIps(fake), balancersIn(fake)]).toEqual([[], []]);
+  expect(fake.all("LoadBalancer").get(OTHERS_ID)).toBe(OTHERS_BALANCER);
+});
+
+test("a local endpoint that comes late is found, and its address may come back as another", async () => {
+  const fake = createFake();
+  const { feed, backend, world } = await start(fake);
+  const pod = endpoint("web", "10.1.0.5", { node: "here" });
+  await feed.apply(service("web"), pod);
+  expect(balancersIn(fake)).toEqual([]);
+  expect(backend.status().notHonoured.join()).toContain("no endpoint on this node has 10.1.0.5");
+  const first = seedLocal(fake, "10.1.0.5");
+  await world.check();
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
+  await feed.apply(service("web"));
+  fake.remove("Endpoint", first);
+  const again = { ...JSON.parse(networkJson()), ID: "44444444-0000-4000-8000-000000000001" };
+  fake.seed(
+    "Endpoint",
+    again.ID,
+    JSON.stringify({
+      ID: again.ID,
+      HostComputeNetwork: NETWORK_ID,
+      IpConfigurations: [{ IpAddress: "10.1.0.5" }],
+    }),
+  );
+  await feed.apply(service("web"), pod);
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
+});
+
+/** E_UNEXPECTED. */
+const UNEXPECTED = 0x8000ffff;
+
+/** Counts, and lets the call of a number fail, before or after it had its effect. */
+class Faulty implements HcnCalls {
+  readonly inner: FakeHcn;
+  readonly names: string[] = [];
+  fault:
+    | { readonly at: number; readonly when: "before" | "after"; readonly hresult: number }
+    | undefined;
+
+  constructor(inner: FakeHcn) {
+    this.inner = inner;
+  }
+
+  version: HcnCalls["version"] = () => this.#run("version", () => this.inner.version());
+  enumerate: HcnCalls["enumerate"] = (...call) =>
+    this.#run(`enumerate ${call[0]}`, () => this.inner.enumerate(...call));
+  query: HcnCalls["query"] = (...call) =>
+    this.#run(`query ${call[0]}`, () => this.inner.query(...call));
+  create: HcnCalls["create"] = (...call) =>
+    this.#run(`create ${call[0]}`, () => this.inner.create(...call));
+  modify: HcnCalls["modify"] = (...call) =>
+    this.#run(`modify ${call[0]}`, () => this.inner.modify(...call));
+  delete: HcnCalls["delete"] = (...call) =>
+    this.#run(`delete ${call[0]}`, () => this.inner.delete(...call));
+  watch: HcnCalls["watch"] = (onNotice) => this.inner.watch(onNotice);
+  close: HcnCalls["close"] = () => this.inner.close();
+
+  async #run<T>(name: string, act: () => Promise<T>): Promise<T> {
+    const at = this.names.push(name) - 1;
+    const fault = this.fault?.at === at ? this.fault : undefined;
+    // Who says that an endpoint is not there when it is asked for is believed.
+    const isBelieved = fault?.hresult === HRESULT.endpointNotFound && name.endsWith("Endpoint");
+    const refusal = fault && hcnError(name, isBelieved ? UNEXPECTED : fault.hresult);
+    if (fault?.when === "before") throw refusal;
+    const result = await act();
+    this.#lookForDangling();
+    if (refusal) throw refusal;
+    return result;
+  }
+
+  /** At no moment a load balancer of ours sends to an endpoint that is not there. */
+  #lookForDangling(): void {
+    expect(balancersIn(this.inner).filter((line) => line.includes("GONE"))).toEqual([]);
+  }
+}
+
+test("the calls of changes are few, and where nothing changed there are none", async () => {
+  const faulty = new Faulty(createFake());
+  const { feed } = await start(faulty);
+  const web = service("web");
+  await feed.apply(web, endpoint("web", "10.1.2.1"));
+  faulty.names.length = 0;
+  await feed.apply(web, endpoint("web", "10.1.2.2"));
+  expect(faulty.names).toEqual(["create Endpoint", "modify LoadBalancer", "delete Endpoint"]);
+  await feed.again();
+  expect(faulty.names).toHaveLength(3);
+});
+
+test("what an earlier run left: right ones stay untouched, others of ours go", async () => {
+  const fake = createFake();
+  const before = await start(fake);
+  await before.feed.apply(
+    service("web"),
+    service("old", { clusterIPs: ["10.96.0.3"] }),
+    endpoint("web", "10.1.2.1"),
+    endpoint("old", "10.1.2.3"),
+  );
+  await before.backend.close();
+  expect(before.world.isLocked).toBe(false);
+  const faulty = new Faulty(fake);
+  const { feed, backend } = await start(faulty);
+  await feed.apply(service("web"), endpoint("web", "10.1.2.1"));
+  expect(faulty.names.filter((name) => /^(create|modify|delete)/.test(name))).toEqual([
+    "delete LoadBalancer",
+    "delete Endpoint",
+  ]);
+  await backend.cleanup();
+  await backend.cleanup();
+  expect([remoteIps(fake), balancersIn(fake)]).toEqual([[], []]);
+  expect(fake.all("LoadBalancer").get(OTHERS_ID)).toBe(OTHERS_BALANCER);
+});
+
+test("a network that is made anew, an HNS that restarts, and what others removed: all comes back", async () => {
+  const fake = createFake();
+  const { feed, world, backend } = await start(fake);
+  await feed.apply(service("web"), endpoint("web", "10.1.2.1"));
+  const wanted = balancersIn(fake);
+  fake.removeNetwork(NETWORK_ID);
+  await world.check();
+  expect(balancersIn(fake)).toEqual([]);
+  const other = "0f5f6e1c-0f5e-4d5c-9f0a-2b7e8f9d1c99";
+  fake.seed("Network", other, networkJson({ ID: other }));
+  await world.check();
+  expect(balancersIn(fake)).toEqual(wanted);
+  for (const kind of ["LoadBalancer", "Endpoint"] as const) {
+    for (const id of [...fake.all(kind).keys()]) if (isOwnGuid(id)) fake.remove(kind, id);
+  }
+  fake.notify("service-gone");
+  await world.check();
+  expect(balancersIn(fake)).toEqual(wanted);
+  for (const id of [...fake.all("LoadBalancer").keys()])
+    if (isOwnGuid(id)) fake.remove("LoadBalancer", id);
+  await world.fullCheck();
+  expect(balancersIn(fake)).toEqual(wanted);
+  expect(
+    backend.metrics?.().find(({ name }) => name === "hcn_repairs_total")?.samples[0]?.value,
+  ).toBe(1);
+});
+
+test("an address and port of somebody else's is refused, told, and holds up nobody", async () => {
+  const fake = createFake();
+  const { feed } = await start(fake);
+  const taken = service("taken", {
+    clusterIPs: ["10.96.9.9"],
+    ports: [{ port: 1, targetPort: 1 }],
+  });
+  const objects = [
+    taken,
+    service("web"),
+    endpoint("taken", "10.1.2.9"),
+    endpoint("web", "10.1.2.1"),
+  ];
+  await expect(feed.apply(...objects)).rejects.toThrow(/0x803b0013 \(port-exists\)/);
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.2.1:8080"]);
+  fake.remove("LoadBalancer", OTHERS_ID);
+  await feed.again();
+  expect(balancersIn(fake)).toHaveLength(2);
+});
+
+const serviceArbitrary = fc.record({
+  name: fc.constantFrom("a", "b", "c"),
+  nodePort: fc.boolean(),
+  external: fc.boolean(),
+  isLocal: fc.boolean(),
+  endpoints: fc.uniqueArray(fc.constantFrom("10.1.2.1", "10.1.2.2", "10.1.2.3", "10.1.0.5"), {
+    maxLength: 4,
+  }),
+});
+const stateArbitrary = fc.uniqueArray(serviceArbitrary, {
+  selector: ({ name }) => name,
+  maxLength: 3,
+});
+
+function objectsOf(
+  state: readonly {
+    name: string;
+    nodePort: boolean;
+    external: boolean;
+    isLocal: boolean;
+    endpoints: readonly string[];
+  }[],
+): readonly ModelObject[] {
+  return state.flatMap(({ name, nodePort, external, isLocal, endpoints }) => {
+    const number = name.charCodeAt(0);
+    return [
+      service(name, {
+        clusterIPs: [`10.96.0.${number}`],
+        externalIPs: external ? [`198.51.100.${number}`] : [],
+        externalTrafficPolicy: isLocal ? "Local" : "Cluster",
+        ports: [{ port: 80, nodePort: nodePort ? 30000 + number : 0, targetPort: 8080 }],
+      }),
+      ...endpoints.map((ip) => endpoint(name, ip, ip === "10.1.0.5" ? { node: "here" } : {})),
+    ];
+  });
+}
+
+const faultArbitrary = fc.record({
+  at: fc.nat(24),
+  when: fc.constantFrom("before" as const, "after" as const),
+  hresult: fc.constantFrom(
+    UNEXPECTED,
+    HRESULT.serverUnavailable,
+    HRESULT.endpointNotFound,
+    HRESULT.networkNotFound,
+  ),
+});
+
+test("random states with a failure at any call: the next good sync ends as if there was none", async () => {
+  const steps = fc.array(fc.tuple(stateArbitrary, fc.option(faultArbitrary)), {
+    minLength: 1,
+    maxLength: 6,
+  });
+  const versions = fc.constantFrom({ major: 15, minor: 5 }, { major: 12, minor: 0 });
+  await fc.assert(
+    fc.asyncProperty(steps, versions, async (all, version) => {
+      const fake = createFake(version);
+      const pod = seedLocal(fake, "10.1.0.5");
+      const podJson = fake.all("Endpoint").get(pod);
+      const faulty = new Faulty(fake);
+      const { feed } = await start(faulty);
+      for (const [state, fault] of all) {
+        faulty.names.length = 0;
+        faulty.fault = fault ?? undefined;
+        const failed = await feed.apply(...objectsOf(state)).then(
+          () => false,
+          () => true,
+        );
+        faulty.fault = undefined;
+        if (failed) await feed.again();
+        const ideal = createFake(version);
+        seedLocal(ideal, "10.1.0.5");
+        const { feed: calm } = await start(ideal);
+        await calm.apply(...objectsOf(state));
+        expect(balancersIn(fake)).toEqual(balancersIn(ideal));
+        expect(remoteIps(fake)).toEqual(remoteIps(ideal));
+        expect(fake.all("LoadBalancer").get(OTHERS_ID)).toBe(OTHERS_BALANCER);
+        expect(fake.all("Endpoint").get(pod)).toBe(podJson);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a dry run works everywhere: a network is assumed, and the JSON is what would be sent", async () => {
+  const objects = [
+    service("web"),
+    endpoint("web", "10.1.0.5", { node: "here" }),
+    endpoint("web", "10.1.2.1"),
+  ];
+  const noHcn = new TestWorld(createFake());
+  const { script, unread } = await previewHcn(
+    optionsOf({ networkName: undefined }),
+    testContext(),
+    opsOf(objects),
+    noHcn,
+  );
+  expect(unread).toBe("no --network-name was given");
+  const lines = script.trim().split("\n");
+  expect(lines.map((line) => line.split(" ")[0])).toEqual([
+    "HcnCreateEndpoint",
+    "HcnCreateLoadBalancer",
+  ]);
+  expect(JSON.parse(lines[1]?.split(" ").slice(2).join(" ") ?? "")).toMatchObject({
+    FrontendVIPs: ["10.96.0.1"],
+  });
+
+  const fake = createFake();
+  seedLocal(fake, "10.1.0.5");
+  const { feed } = await start(fake);
+  await feed.apply(...objects);
+  const before = [...fake.all("LoadBalancer")];
+  const there = await previewHcn(optionsOf(), testContext(), opsOf(objects), new TestWorld(fake));
+  expect(there).toEqual({ script: "" });
+  const less = await previewHcn(optionsOf(), testContext(), opsOf([]), new TestWorld(fake));
+  expect(less.script).toMatch(/^HcnDeleteLoadBalancer \S+\nHcnDeleteEndpoint \S+\n$/);
+  expect([...fake.all("LoadBalancer")]).toEqual(before);
+});

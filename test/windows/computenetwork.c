@@ -1,0 +1,234 @@
+/* A stand-in for computenetwork.dll and, with HNS_DLL, for vmcompute.dll. It keeps the JSON that it gets, and
+ * checks that ids exist; what a real HNS does with the JSON, it does not do. With STAND_IN_STORE in the
+ * environment, what it holds is written there at every change. */
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#include <objbase.h>
+#include <stdio.h>
+#include <wchar.h>
+
+static PWSTR copy(const WCHAR *text) {
+  size_t bytes = (wcslen(text) + 1) * sizeof(WCHAR);
+  PWSTR out = CoTaskMemAlloc(bytes);
+  if (out) memcpy(out, text, bytes);
+  return out;
+}
+
+#ifdef HNS_DLL
+HRESULT WINAPI HNSCall(PCWSTR method, PCWSTR path, PCWSTR object, PWSTR *response) {
+  (void)object;
+  if (wcscmp(method, L"GET") || wcscmp(path, L"/globals/version")) return E_INVALIDARG;
+  *response = copy(L"{\"Success\":true,\"Output\":{\"Major\":15,\"Minor\":5}}");
+  return S_OK;
+}
+#else
+#define NETWORK 0
+#define ENDPOINT 1
+#define LOAD_BALANCER 2
+
+struct object {
+  GUID id;
+  GUID network;
+  WCHAR *json;
+  struct object *next;
+};
+static struct object *objects[3];
+static const HRESULT not_found[3] = {0x803b0001, 0x803b0002, 0x803b0008};
+static const WCHAR *names[3] = {L"Network", L"Endpoint", L"LoadBalancer"};
+static SRWLOCK lock = SRWLOCK_INIT;
+static LONG open_handles;
+static LONG calls;
+typedef void(CALLBACK *notify)(DWORD, void *, HRESULT, PCWSTR);
+static notify callback;
+
+static void write_store(void) {
+  WCHAR path[MAX_PATH];
+  FILE *file;
+  int kind;
+  if (!GetEnvironmentVariableW(L"STAND_IN_STORE", path, MAX_PATH)) return;
+  file = _wfopen(path, L"wb");
+  if (!file) return;
+  for (kind = 0; kind < 3; kind += 1) {
+    struct object *one;
+    for (one = objects[kind]; one; one = one->next) {
+      fprintf(file, "%ls ", names[kind]);
+      for (WCHAR *at = one->json; *at; at += 1) fputc(*at < 128 ? (char)*at : '?', file);
+      fputc('\n', file);
+    }
+  }
+  fprintf(file, "handles %ld\n", (long)open_handles);
+  fclose(file);
+}
+
+static struct object *find(int kind, const GUID *id) {
+  struct object *one = objects[kind];
+  while (one && memcmp(&one->id, id, sizeof *id)) one = one->next;
+  return one;
+}
+
+static HRESULT refuse(HRESULT code, PWSTR *error) {
+  WCHAR text[96];
+  swprintf(text, 96, L"{\"Success\":false,\"Error\":\"stand-in\",\"ErrorCode\":%lu}", (unsigned long)code);
+  if (error) *error = copy(text);
+  return code;
+}
+
+static HRESULT create(int kind, const GUID *id, PCWSTR json, void **handle, PWSTR *error) {
+  struct object *one;
+  InterlockedIncrement(&calls);
+  AcquireSRWLockExclusive(&lock);
+  if (find(kind, id)) {
+    ReleaseSRWLockExclusive(&lock);
+    return refuse(0x800700b7, error);
+  }
+  one = calloc(1, sizeof *one);
+  one->id = *id;
+  one->json = _wcsdup(json);
+  one->next = objects[kind];
+  objects[kind] = one;
+  write_store();
+  ReleaseSRWLockExclusive(&lock);
+  InterlockedIncrement(&open_handles);
+  *handle = one;
+  return S_OK;
+}
+
+static HRESULT open(int kind, const GUID *id, void **handle, PWSTR *error) {
+  struct object *one;
+  InterlockedIncrement(&calls);
+  AcquireSRWLockShared(&lock);
+  one = find(kind, id);
+  ReleaseSRWLockShared(&lock);
+  if (!one) return refuse(not_found[kind], error);
+  InterlockedIncrement(&open_handles);
+  *handle = one;
+  return S_OK;
+}
+
+static HRESULT closed(void *handle) {
+  (void)handle;
+  InterlockedDecrement(&open_handles);
+  return S_OK;
+}
+
+static HRESULT query(void *handle, PWSTR *properties) {
+  InterlockedIncrement(&calls);
+  AcquireSRWLockShared(&lock);
+  *properties = copy(((struct object *)handle)->json);
+  ReleaseSRWLockShared(&lock);
+  return S_OK;
+}
+
+static HRESULT modify(void *handle, PCWSTR json) {
+  struct object *one = handle;
+  InterlockedIncrement(&calls);
+  AcquireSRWLockExclusive(&lock);
+  free(one->json);
+  one->json = _wcsdup(json);
+  write_store();
+  ReleaseSRWLockExclusive(&lock);
+  return S_OK;
+}
+
+static HRESULT removed(int kind, const GUID *id, PWSTR *error) {
+  struct object **at, *one;
+  InterlockedIncrement(&calls);
+  AcquireSRWLockExclusive(&lock);
+  for (at = &objects[kind]; *at && memcmp(&(*at)->id, id, sizeof *id); at = &(*at)->next) {}
+  one = *at;
+  if (one) *at = one->next;
+  write_store();
+  ReleaseSRWLockExclusive(&lock);
+  if (!one) return refuse(not_found[kind], error);
+  free(one->json);
+  free(one);
+  return S_OK;
+}
+
+static HRESULT enumerate(int kind, PWSTR *result) {
+  struct object *one;
+  size_t count = 0;
+  WCHAR *out, *at;
+  InterlockedIncrement(&calls);
+  AcquireSRWLockShared(&lock);
+  for (one = objects[kind]; one; one = one->next) count += 1;
+  out = at = CoTaskMemAlloc((count * 48 + 4) * sizeof(WCHAR));
+  *at++ = L'[';
+  for (one = objects[kind]; one; one = one->next) {
+    WCHAR id[40];
+    StringFromGUID2(&one->id, id, 40);
+    id[37] = 0;
+    at += swprintf(at, 48, L"%ls\"%ls\"", one == objects[kind] ? L"" : L",", id + 1);
+  }
+  *at++ = L']';
+  *at = 0;
+  ReleaseSRWLockShared(&lock);
+  *result = out;
+  return S_OK;
+}
+
+#define COMMON(X, S, K)                                                                                   \
+  HRESULT WINAPI HcnEnumerate##S(PCWSTR q, PWSTR *r, PWSTR *e) { (void)q; (void)e; return enumerate(K, r); } \
+  HRESULT WINAPI HcnOpen##X(REFGUID id, void **h, PWSTR *e) { return open(K, id, h, e); }                 \
+  HRESULT WINAPI HcnClose##X(void *h) { return closed(h); }                                               \
+  HRESULT WINAPI HcnQuery##X##Properties(void *h, PCWSTR q, PWSTR *p, PWSTR *e) {                         \
+    (void)q; (void)e; return query(h, p);                                                                 \
+  }                                                                                                       \
+  HRESULT WINAPI HcnModify##X(void *h, PCWSTR s, PWSTR *e) { (void)e; return modify(h, s); }              \
+  HRESULT WINAPI HcnDelete##X(REFGUID id, PWSTR *e) { return removed(K, id, e); }
+COMMON(Network, Networks, NETWORK)
+COMMON(Endpoint, Endpoints, ENDPOINT)
+COMMON(LoadBalancer, LoadBalancers, LOAD_BALANCER)
+
+static DWORD WINAPI tell(void *event) {
+  if (callback) callback((DWORD)(DWORD_PTR)event, NULL, S_OK, L"{}");
+  return 0;
+}
+
+HRESULT WINAPI HcnCreateNetwork(REFGUID id, PCWSTR s, void **h, PWSTR *e) {
+  HRESULT result = create(NETWORK, id, s, h, e);
+  /* The real service tells of it on a thread of its own. */
+  if (result == S_OK && callback) CloseHandle(CreateThread(NULL, 0, tell, (void *)2, 0, NULL));
+  return result;
+}
+HRESULT WINAPI HcnCreateEndpoint(void *network, REFGUID id, PCWSTR s, void **h, PWSTR *e) {
+  (void)network;
+  return create(ENDPOINT, id, s, h, e);
+}
+HRESULT WINAPI HcnCreateLoadBalancer(REFGUID id, PCWSTR s, void **h, PWSTR *e) {
+  return create(LOAD_BALANCER, id, s, h, e);
+}
+HRESULT WINAPI HcnRegisterServiceCallback(notify wanted, void *context, void **handle) {
+  (void)context;
+  callback = wanted;
+  *handle = &callback;
+  return S_OK;
+}
+HRESULT WINAPI HcnUnregisterServiceCallback(void *handle) {
+  (void)handle;
+  callback = NULL;
+  return S_OK;
+}
+
+/* Of the stand-in alone. */
+LONG WINAPI StandInOpenHandles(void) { return open_handles; }
+LONG WINAPI StandInCalls(void) { return calls; }
+
+static void put_network(void) {
+  const GUID id = {0x0f5f6e1c, 0x0f5e, 0x4d5c, {0x9f, 0x0a, 0x2b, 0x7e, 0x8f, 0x9d, 0x1c, 0x11}};
+  void *handle;
+  create(NETWORK, &id,
+         L"{\"ID\":\"0f5f6e1c-0f5e-4d5c-9f0a-2b7e8f9d1c11\",\"Name\":\"cbr0\",\"Type\":\"L2Bridge\","
+         L"\"Ipams\":[{\"Subnets\":[{\"IpAddressPrefix\":\"10.1.0.0/24\"},{\"IpAddressPrefix\":\"fd01::/64\"}]}]}",
+         &handle, NULL);
+  open_handles = 0;
+  calls = 0;
+}
+
+BOOL WINAPI DllMain(HINSTANCE dll, DWORD reason, void *reserved) {
+  (void)dll;
+  (void)reserved;
+  if (reason == DLL_PROCESS_ATTACH) put_network();
+  return TRUE;
+}
+#endif
