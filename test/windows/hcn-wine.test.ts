@@ -148,18 +148,20 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
       "--dst",
       "10.96.20.1:80",
     ],
-  ])("portolan %s says what it says elsewhere", async (...args) => {
+  ])("portolan %s says what it says elsewhere", { timeout: OPENING_MS }, async (...args) => {
     const here = execFileSync(process.execPath, [CLI, ...args], { encoding: "utf8" });
     const { exitCode, stdout, stderr } = await wine.node([CLI, ...args]);
     expect([stderr, exitCode, stdout.replaceAll("\r\n", "\n")]).toEqual(["", 0, here]);
   });
 
-  test("portolan version says where it is", async () => {
+  test("portolan version says where it is", { timeout: OPENING_MS }, async () => {
     const { stdout } = await wine.node([CLI, "version"]);
     expect(stdout).toMatch(/^portolan \S+ \(node v22\S+ win32 x64\)/);
   });
 
-  test("portolan run --to hcn programs the services of a file", async () => {
+  test("portolan run --to hcn programs the services of a file", {
+    timeout: OPENING_MS,
+  }, async () => {
     const store = join(wine.folder, "store");
     const args = [
       "run",
@@ -170,7 +172,7 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
       "--network-name",
       "cbr0",
       "--node",
-      "worker-1",
+      "elsewhere",
     ];
     const { child, result } = wine.start([CLI, ...args], { STAND_IN_STORE: windowsPath(store) });
     onTestFinished(async () => {
@@ -184,7 +186,7 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
         expect(found.length).toBeGreaterThan(0);
         return found;
       },
-      { timeout: 20_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     expect(balancers.join()).toContain("10.96.20.1");
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ModelObject } from "../../core/model/object.ts";
 import { SCENARIOS } from "../../core/route/scenarios.ts";
 import { FakeHcn } from "../../platform/windows/fake.ts";
 import { unmetNeeds } from "../capabilities.ts";
@@ -16,7 +17,7 @@ import {
   testContext,
 } from "./hcn-rig.fixture.ts";
 
-async function balancersFor(...objects: Parameters<Feed["apply"]>): Promise<readonly object[]> {
+async function balancersFor(...objects: readonly ModelObject[]): Promise<readonly object[]> {
   const fake = new FakeHcn();
   fake.seed("Network", NETWORK_ID, networkJson());
   const backend = await createHcnBackend(optionsOf(), testContext(), new TestWorld(fake));

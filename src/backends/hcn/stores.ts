@@ -44,7 +44,7 @@ export function createStores(): HcnStores {
 }
 
 /** HNS fills in what was not said: the length of the prefix, routes, DNS, policies. */
-export function isSameEndpoint(wanted: Endpoint, known: Endpoint): boolean {
+function isSameEndpoint(wanted: Endpoint, known: Endpoint): boolean {
   return (
     wanted.networkId === known.networkId &&
     wanted.isRemote === known.isRemote &&
@@ -57,7 +57,7 @@ export function isSameEndpoint(wanted: Endpoint, known: Endpoint): boolean {
   );
 }
 
-export function isSameLoadBalancer(wanted: LoadBalancer, known: LoadBalancer): boolean {
+function isSameLoadBalancer(wanted: LoadBalancer, known: LoadBalancer): boolean {
   return (
     wanted.isDsr === known.isDsr &&
     wanted.isIpv6 === known.isIpv6 &&
