@@ -244,12 +244,12 @@ test("explain tells where a packet comes from, and takes the policy", async () =
   expect((await asked("--nodeport-addresses", "all", "--masquerade-all")).code).toBe(0);
   expect((await asked("--nodeport-addresses", "most")).code).toBe(2);
   expect((await asked("--backend", "print", "--live")).code).toBe(4);
-  expect((await asked("--backend", "hcn")).code).toBe(4);
+  expect((await asked("--backend", "edge")).code).toBe(4);
   expect((await asked("--live")).code).toBe(2);
 });
 
 test.each([
-  [["run", "--from", "file:a", "--to", "hcn"], 4],
+  [["run", "--from", "file:a", "--to", "edge"], 4],
   [["run", "--config", "no-such-config.yaml"], 3],
 ])("%j is %i", async (args, expected) => {
   expect((await cli(args)).code).toBe(expected);

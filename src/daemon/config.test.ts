@@ -87,7 +87,7 @@ test("wrong flags are wrong usage, all of them at once", async () => {
   });
 });
 
-test.each([[{ from: ["file:a"], to: ["hcn"] }, 'backend "hcn" is not available']])(
+test.each([[{ from: ["file:a"], to: ["edge"] }, 'backend "edge" is not available']])(
   "what this version does not have is not possible: %j",
   async (flags, message) => {
     await expect(resolve({ flags })).rejects.toMatchObject({

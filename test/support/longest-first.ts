@@ -1,7 +1,14 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes longest, the longest first: begun last, one of them would run alone at the end. */
-const LONGEST = [/\.contract\.test\.ts$/, /\/test\/netns\//, /\/test\/kernel\//, /\/test\/e2e\//];
+const LONGEST = [
+  /\/test\/ipvs\//,
+  /\.contract\.test\.ts$/,
+  /\/test\/netns\//,
+  /\/test\/kernel\//,
+  /\/test\/windows\//,
+  /\/test\/e2e\//,
+];
 
 /** Puts the long tests before the others; among themselves they stay as vitest has them. */
 export class LongestFirst extends BaseSequencer {
