@@ -46,7 +46,9 @@ const openHandles = dll.func("int32_t __stdcall StandInOpenHandles()");
 const makeNetwork = dll.func(
   "int32_t __stdcall HcnCreateNetwork(void *id, str16 json, _Out_ void **handle, void *error)",
 );
-makeNetwork(Buffer.alloc(16, 7), '{"Name":"other"}', [null], null);
+const other = [null];
+makeNetwork(Buffer.alloc(16, 7), '{"Name":"other"}', other, null);
+dll.func("int32_t __stdcall HcnCloseNetwork(void *)")(other[0]);
 for (let n = 0; n < 1000 && notices.length === 0; n += 1) await turn();
 stop();
 
