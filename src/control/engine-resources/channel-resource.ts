@@ -89,7 +89,7 @@ async function close(resource: ChannelResource, call: ActionCall): Promise<Resul
   const pattern = namePattern(command.name);
   const engine = engineOf(world);
   const channels = await openIn(resource, call);
-  const meant = channels.filter((channel) => pattern.fits(channelName(channel)));
+  const meant = pattern.choose(channels, channelName);
   const closed = await Promise.all(meant.map(({ id }) => engine.closeChannel(id)));
   const count = closed.filter((isClosed) => isClosed).length;
   if (count === 0 && !pattern.isPattern) {

@@ -86,7 +86,7 @@ async function remove(call: ActionCall): Promise<Result> {
   const { command, world } = call;
   const pattern = namePattern(command.name);
   const entries = await entriesOf(call);
-  const meant = entries.filter(({ name }) => pattern.fits(name));
+  const meant = pattern.choose(entries, nameOf);
   const engine = engineOf(world);
   const dropped = await Promise.all(
     meant.map(({ holder, name }) => engine.dropDnsCache(holder, name)),

@@ -1,20 +1,48 @@
+import { Script } from "node:vm";
+import { CoreError } from "../../core/errors.ts";
 import { invalid, problemsError } from "../../core/model/problems.ts";
 
 /** What is typed for one thing by its name, or for all whose names a pattern fits: `/regex/`. */
 export interface NamePattern {
   /** Whether it may mean many, or none. */
   readonly isPattern: boolean;
-  fits(name: string): boolean;
+  /** @throws CoreError ERR_USAGE where a pattern takes too long */
+  choose<T>(items: readonly T[], nameOf: (item: T) => string): readonly T[];
 }
 
 const MAX_PATTERN = 200;
+/** So long it may hold up all others. Some patterns would take for ever, and only a machine of its own ends them. */
+const MAX_MATCH_MS = 50;
+
+const MATCH_ALL = new Script("names.filter((name) => pattern.test(name))");
 
 /** @throws CoreError ERR_USAGE where it is a pattern that can not be read */
 export function namePattern(name: string): NamePattern {
   const isPattern = name.length > 2 && name.startsWith("/") && name.endsWith("/");
-  if (!isPattern) return { isPattern, fits: (other) => other === name };
+  if (!isPattern) {
+    return { isPattern, choose: (items, nameOf) => items.filter((item) => nameOf(item) === name) };
+  }
   const pattern = readPattern(name);
-  return { isPattern, fits: (other) => pattern.test(other) };
+  return {
+    isPattern,
+    choose: (items, nameOf) => {
+      const fitting = matching(pattern, items.map(nameOf));
+      return items.filter((item) => fitting.has(nameOf(item)));
+    },
+  };
+}
+
+function matching(pattern: RegExp, names: readonly string[]): ReadonlySet<unknown> {
+  try {
+    const fitting: Iterable<unknown> = MATCH_ALL.runInNewContext(
+      { pattern, names },
+      { timeout: MAX_MATCH_MS },
+    );
+    return new Set(fitting);
+  } catch (cause) {
+    const message = `the pattern /${pattern.source}/ takes longer than ${MAX_MATCH_MS} ms; expected one without repetitions inside repetitions`;
+    throw new CoreError("ERR_USAGE", message, { cause });
+  }
 }
 
 function readPattern(name: string): RegExp {
