@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type CliProcess, runCli, startCli } from "../support/cli.ts";
 import { callTimes, LineClient } from "../support/line-client.ts";
 import { freePort, startNamedServer } from "../support/named-server.ts";
@@ -31,6 +34,15 @@ describe.each(["posix", "node"])("with the provider %s", (provider) => {
     expect(await client.ask("hello")).toBe("hello");
     client.end();
     expect(await client.line()).toBeUndefined();
+  });
+
+  test("status tells what it did", async () => {
+    const state = await mkdtemp(join(tmpdir(), "portolan-lb-"));
+    onTestFinished(() => rm(state, { recursive: true, force: true }));
+    const { port } = await startLb(await startTwo(), "--provider", provider, "--state", state);
+    await callTimes(port, 8);
+    const { stdout } = await runCli(["status", "--json", "--state", state]);
+    expect(JSON.parse(stdout)).toMatchObject({ listeners: [{ totalConnections: 8 }] });
   });
 
   test("SIGTERM stops accepting, and finishes what is open", async () => {

@@ -82,6 +82,8 @@ export class Wine {
   close(): void {
     try {
       this.#run("wineserver", ["-k"]);
+      // Its place is named by the inode of the folder, which the next one may get.
+      this.#run("wineserver", ["-w"]);
     } catch {
       // Nothing runs any more.
     }

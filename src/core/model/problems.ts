@@ -107,7 +107,8 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance >= bestDistance || distance >= candidate.length) continue;
+    // A short word is near to nearly everything.
+    if (distance >= bestDistance || distance * 2 > candidate.length) continue;
     best = candidate;
     bestDistance = distance;
   }

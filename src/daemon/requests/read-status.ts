@@ -44,7 +44,7 @@ export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
   const { node, version, board, live } = parts;
   const { ready, reasons } = readHealth(board);
   const { store, control } = live;
-  const engine = control?.world.engine;
+  const engine = engineIn(parts.planes);
   const { user, system } = process.cpuUsage();
   return {
     version,
@@ -73,6 +73,11 @@ export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
     journal:
       control === undefined ? null : { path: control.journal.path, bytes: control.journal.bytes },
   };
+}
+
+/** The data plane in this process that counts, whether or not commands may look into it. */
+function engineIn(planes: StatusParts["planes"]): EnginePort | undefined {
+  return [...planes.values()].find((plane) => plane.control !== undefined)?.control;
 }
 
 async function readLoopGroups({ planes }: StatusParts): Promise<InstanceStatus["loopGroups"]> {
