@@ -1,4 +1,4 @@
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import type { Exec } from "../platform/linux/exec.ts";
 import { IPTABLES_MODES, tryRestore } from "../platform/linux/iptables/iptables-tool.ts";
 import type { Finding } from "./backend.ts";
@@ -15,7 +15,7 @@ export async function iptablesFindings(exec: Exec): Promise<readonly Finding[]> 
       return [];
     } catch (error) {
       if (error instanceof CoreError && error.code === "ERR_NOT_POSSIBLE_HERE") continue;
-      reasons.push(error instanceof Error ? error.message : String(error));
+      reasons.push(messageOf(error));
     }
   }
   if (reasons.length === 0) {

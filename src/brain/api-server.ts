@@ -6,7 +6,7 @@ import {
   type Http2Server,
   type ServerHttp2Session,
 } from "node:http2";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import { keepAlive } from "../platform/http2/keep-alive.ts";
@@ -148,8 +148,4 @@ async function listen(
   const bound = server.address();
   const port = typeof bound === "object" && bound !== null ? bound.port : wanted.port;
   return { ...wanted, port };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { checkAuthorities, checkPair } from "../backends/userspace/files/check-pair.ts";
 import { parseUsers } from "../backends/userspace/files/parse-users.ts";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { LB_OPTIONS } from "./lb-options.ts";
 
@@ -45,7 +45,7 @@ async function refuse(flag: string, path: string, use: () => void | Promise<void
   try {
     await use();
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = messageOf(error);
     throw new CoreError("ERR_CONFIG_INVALID", `${flag}: ${path}: ${what}`, { cause: error });
   }
 }

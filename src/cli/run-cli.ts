@@ -42,7 +42,7 @@ function printError(error: unknown, argv: readonly string[], context: CliContext
   const wantsStack =
     context.environment["DEBUG"] !== undefined ||
     context.environment["PORTOLAN_LOG_LEVEL"] === "debug" ||
-    argv.join(" ").includes("--log-level debug");
+    /--log-level[ =]debug\b/.test(argv.join(" "));
   const isError = error instanceof Error;
   const text = isError ? (wantsStack ? (error.stack ?? error.message) : error.message) : error;
   const lines = String(text).split("\n");

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { callInstance } from "../daemon/instance-socket/client.ts";
 import { INSTANCE_OPTIONS } from "../daemon/options.ts";
 import { instancePath } from "../daemon/presence.ts";
@@ -71,7 +71,7 @@ async function instanceFiles(path: string): Promise<readonly ArchivedFile[]> {
     const { files } = await callInstance(path, "support", {});
     return files.map(({ name, text }) => ({ name: `instance/${plainName(name)}`, text }));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return [{ name: "no-instance.txt", text: `${why}\n` }];
   }
 }
@@ -91,7 +91,7 @@ async function save(file: string, bytes: Buffer): Promise<void> {
   try {
     await writeFile(file, bytes, { mode: OWNER_ONLY, flag: "wx" });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CoreError(
       "ERR_USAGE",
       `--output: ${file} can not be written (${why}); expected a new file in a folder that is there`,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { PassThrough } from "node:stream";
 import { runConsole } from "../control/console/run-console.ts";
+import { messageOf } from "../core/errors.ts";
 import type { InstanceConfig } from "../daemon/config.ts";
 import type { ControlConfig } from "../daemon/control-config.ts";
 import type { Instance } from "../daemon/instance.ts";
@@ -63,7 +64,7 @@ export class UpConsole {
       instance.controllers?.remove("stdio-controller", "stdio").catch(() => undefined);
     });
     over.catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.#context.stderr.write(`portolan: the console has ended: ${why}\n`);
     });
     instance.controllers?.addConsole(async () => input.leave());

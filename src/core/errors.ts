@@ -52,3 +52,8 @@ export class CoreError extends Error {
     this.problems = options?.problems ?? [];
   }
 }
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { load } from "js-yaml";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import {
   invalid,
   type PathPart,
@@ -43,7 +43,7 @@ export async function readConfigFile(
   knownOptions: readonly string[],
 ): Promise<CheckedConfigFile> {
   const fail = (cause: unknown): CoreError => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     return new CoreError("ERR_CONFIG_INVALID", `${path}: ${reason}`, { cause });
   };
   let raw: unknown;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { isPrivate } from "../control/listening.ts";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import { flagName } from "../core/options/option-spec.ts";
 import { readRegularFile } from "../platform/read-regular-file.ts";
@@ -125,7 +125,7 @@ async function secretIn(path: string, place: string, read: () => Promise<string>
   try {
     text = await read();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CoreError("ERR_CONFIG_INVALID", `${place}: ${path} can not be read: ${why}`, {
       cause,
     });

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 
 export interface Answer {
@@ -65,7 +65,7 @@ async function answer(request: IncomingMessage, routes: Routes): Promise<Answer>
   try {
     return await route();
   } catch (error) {
-    return text(500, `${error instanceof Error ? error.message : String(error)}\n`);
+    return text(500, `${messageOf(error)}\n`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BackendStatus, Finding, UnservedListener } from "../backends/backend.ts";
 import { describeDeviation, deviationsOf } from "../backends/deviations.ts";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { createPipe, type NamedSink } from "../core/sinks/pipe.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
@@ -128,10 +128,6 @@ function afterSync(sink: Sink, act: () => void): Sink {
       return Promise.resolve(sink.send(op)).then(act);
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function refuseMissing(name: string, findings: readonly Finding[]): void {

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { InstanceHandlers } from "./instance-socket/answer.ts";
 import { callInstance } from "./instance-socket/client.ts";
@@ -60,7 +60,7 @@ export function createPresence(state: string | undefined, log: Log, isWanted: bo
         return await startInstanceServer({ path, pid: process.pid, replaces, handlers });
       } catch (error) {
         if (isWanted) throw error;
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         const message = `other commands will not find this instance; name a folder for it with --state: ${why}`;
         const isTaken = error instanceof CoreError && error.code === "ERR_INSTANCE";
         log[isTaken ? "info" : "debug"]({ path }, message);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { readRegularFile } from "../platform/read-regular-file.ts";
 
 const OWNER_ONLY = 0o600;
@@ -14,7 +14,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CoreError(
       "ERR_JOURNAL",
       `--state: ${path} can not be made: ${why}; give another folder`,
@@ -40,7 +40,7 @@ export async function readTextFile(path: string, maxBytes: number): Promise<stri
     const text = await readRegularFile(path, maxBytes);
     if (text !== undefined) return text;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CoreError("ERR_STATE_UNREADABLE", `${path} can not be read: ${why}`, { cause });
   }
   throw new CoreError("ERR_STATE_TOO_LARGE", `${path} has more than ${maxBytes} bytes`);
@@ -59,7 +59,7 @@ export async function replaceTextFile(path: string, text: string): Promise<void>
     await syncFolder(dirname(path));
   } catch (cause) {
     await rm(fresh, { force: true }).catch(() => undefined);
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CoreError("ERR_STATE_UNREADABLE", `${path} can not be written: ${why}`, { cause });
   }
 }

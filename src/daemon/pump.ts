@@ -1,6 +1,6 @@
 import { abortable } from "../core/abortable.ts";
 import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../core/backoff.ts";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import { deepEqual } from "../core/model/equal.ts";
 import type { Sink, WatchRequest } from "../core/sinks/sink.ts";
@@ -130,7 +130,7 @@ class Driver {
     if (error instanceof CoreError && error.code === "ERR_SINK_BROKEN") this.close();
     this.#failures += 1;
     const waitMs = backoffMs(this.#options.backoff ?? DEFAULT_BACKOFF, this.#failures, random());
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     report.failed(message);
     // What we say ourselves needs no stack: it names what is wrong and where.
     const err = error instanceof CoreError ? {} : { err: error };

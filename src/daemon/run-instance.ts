@@ -1,4 +1,4 @@
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import type { InstanceConfig } from "./config.ts";
 import type { EndListener, EndRequest } from "./end-requests.ts";
 import { type Instance, startInstance } from "./instance.ts";
@@ -107,8 +107,4 @@ function isMistake(error: unknown): boolean {
 function describeFailure(error: unknown): EndRequest {
   const reason = `the first state was not applied: ${messageOf(error)}`;
   return { reason, exitCode: EXIT_FAILED };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

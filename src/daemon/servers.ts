@@ -1,4 +1,4 @@
-import { CoreError } from "../core/errors.ts";
+import { CoreError, messageOf } from "../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Closers } from "./closers.ts";
@@ -91,7 +91,7 @@ async function listenAll(
 }
 
 function allOf(errors: readonly unknown[]): CoreError {
-  const lines = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+  const lines = errors.map((error) => messageOf(error));
   return new CoreError("ERR_LISTEN", lines.join("\n"), { cause: new AggregateError(errors) });
 }
 

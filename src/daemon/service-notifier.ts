@@ -1,3 +1,4 @@
+import { messageOf } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 
 /** Tells the service manager how this process is (sd_notify(3)); does nothing where there is none. */
@@ -25,7 +26,7 @@ export function createNotifier(options: NotifierOptions): ServiceNotifier {
     try {
       options.send(path, text);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       log.warn({ path }, `the service manager could not be told ${text}: ${why}`);
     }
   };

@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { formatHostPort } from "../../core/model/address.ts";
 import { type HealthAnswer, healthAnswer } from "./health-answer.ts";
@@ -64,7 +65,7 @@ export class HealthPorts {
       return undefined;
     } catch (error) {
       const service = this.#plan.checks.get(port)?.service;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       return `Service ${service}: health-check node port: ${reason}`;
     }
   }

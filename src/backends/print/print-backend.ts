@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import { FURTHER_SETS } from "../../core/sinks/decoder.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
@@ -46,7 +46,7 @@ async function openOutput(path: string): Promise<FileHandle> {
   try {
     return await open(path, "w");
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",
       `print-output: can not write "${path}" (${reason}); expected a file in a folder that can be written`,

@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 
 export interface StateRunnerOptions<S> {
@@ -33,7 +34,7 @@ export class StateRunner<S> {
       if (this.#last !== undefined) await this.#options.apply(this.#last.state);
     });
     done.catch((error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.#options.log.error({ waitMs: RETRY_MS }, `a change could not be applied: ${message}`);
       this.#retry = setTimeout(() => this.again(), RETRY_MS).unref();
     });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { load } from "js-yaml";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { invalid, type Problem, problemsError, unknownKey } from "../../core/model/problems.ts";
 import { isRaw, type Raw } from "../../core/model/raw-reader.ts";
 import { flagName } from "../../core/options/option-spec.ts";
@@ -76,7 +76,7 @@ async function loadFile(file: string): Promise<Raw> {
     const raw: unknown = load(await readFile(file, "utf8"));
     if (isRaw(raw)) return raw;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError("ERR_CONFIG_INVALID", `${file}: ${reason}`, { cause });
   }
   throw new CoreError("ERR_CONFIG_INVALID", `${file}: expected a ${KIND}`);

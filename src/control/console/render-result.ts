@@ -1,4 +1,4 @@
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Result } from "../result.ts";
 import { renderRecords } from "./render-records.ts";
 import { visibleText } from "./visible-text.ts";
@@ -56,6 +56,6 @@ function partsOf(error: unknown): {
   readonly problems: CoreError["problems"];
 } {
   if (error instanceof CoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { code: "ERR_INSTANCE", message, problems: [] };
 }

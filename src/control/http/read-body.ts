@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { messageOf } from "../../core/errors.ts";
 import { problemsError } from "../../core/model/problems.ts";
 import { duplicateKeyProblem } from "../grammar/duplicate-key.ts";
 import { STATUS } from "./answer.ts";
@@ -38,7 +39,7 @@ function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw malformed(`the body is not valid JSON (${reason})`);
   }
 }

@@ -1,4 +1,4 @@
-import { CoreError } from "../errors.ts";
+import { CoreError, messageOf } from "../errors.ts";
 import type { SetName } from "../view/ops.ts";
 import type { Sink, WatchRequest } from "./sink.ts";
 
@@ -95,10 +95,6 @@ function throwFailures(
     `${what} failed in ${causes.length} of ${members.length} sinks: ${lines.join("; ")}`,
     { cause: causes.length === 1 ? causes[0] : new AggregateError(causes) },
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function joinRequests(requests: readonly WatchRequest[]): WatchRequest {

@@ -3,7 +3,7 @@ import type { Control } from "../../control/control.ts";
 import { formatCommand } from "../../control/grammar/format-command.ts";
 import type { ResourceSpec } from "../../control/resource-spec.ts";
 import type { Result } from "../../control/result.ts";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 
 const HIDDEN = "(hidden)";
@@ -57,7 +57,7 @@ export async function audited<T>(
     return result;
   } catch (error) {
     const code = error instanceof CoreError ? error.code : "ERR_INSTANCE";
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     log.warn(
       { audit: { ...audit, result: code, message } },
       `command of ${via} was refused: ${what}`,

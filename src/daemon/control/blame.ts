@@ -1,6 +1,6 @@
 import type { UnservedListener } from "../../backends/backend.ts";
 import type { DesiredChange } from "../../control/world.ts";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { type Kind, keyOf } from "../../core/model/object.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 
@@ -61,7 +61,7 @@ export function blameFor(
   }
   for (const [name, error] of after.others) {
     if (before.others.has(name)) continue;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const code = error instanceof CoreError ? error.code : "ERR_SYNC_FAILED";
     return new CoreError(code, `${name}: ${why}`, { cause: error });
   }

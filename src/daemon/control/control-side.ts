@@ -3,6 +3,7 @@ import type { Control } from "../../control/control.ts";
 import { createControl } from "../../control/create-control.ts";
 import type { EnginePort } from "../../control/engine-port.ts";
 import { CONTROL_OWNER, type ControlWorld } from "../../control/world.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { Reporter } from "../../core/status/status-board.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import { Turns } from "../../core/turns.ts";
@@ -97,7 +98,7 @@ export class ControlSide {
         if (kind === "event-loop-group") await engine.addLoopGroup(name);
         else await engine.addLoop(name, entry.group);
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         this.#options.deps.log.warn({ kind, name }, `could not be made again: ${why}`);
       }
     }
@@ -156,7 +157,7 @@ export class ControlSide {
       try {
         await this.#controllers.add(entry);
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = messageOf(error);
         deps.log.error({ controller: entry.name }, `a controller could not be started: ${why}`);
       }
     }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { problemsError } from "../../core/model/problems.ts";
 import { checkAgainst } from "../../core/model/zod-problems.ts";
 import {
@@ -126,7 +126,7 @@ function refuse(response: ServerResponse, error: unknown): void {
   }
   const isOurs = error instanceof CoreError;
   const code = isOurs ? error.code : "ERR_INSTANCE";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const status = code === "ERR_USAGE" ? STATUS.badRequest : STATUS.failed;
   write(response, status, { code, message, problems: isOurs ? error.problems : [] });
 }

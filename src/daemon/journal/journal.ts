@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { setImmediate as pause } from "node:timers/promises";
 import { pauseAt } from "../../control/pause.ts";
 import type { DesiredChange, RuntimeChange } from "../../control/world.ts";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import { Turns } from "../../core/turns.ts";
@@ -187,7 +187,7 @@ export class Journal {
     } catch (error) {
       this.#compactAbove = before + minCompactBytes;
       await rm(newPath(this.path), { force: true }).catch(() => undefined);
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       log.warn({ path: this.path }, `the journal could not be written anew, and goes on: ${why}`);
     }
   }
@@ -262,7 +262,7 @@ function newPath(path: string): string {
 
 function notWritable(path: string, cause: unknown): CoreError {
   if (cause instanceof CoreError) return cause;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new CoreError(
     "ERR_JOURNAL",
     `${path}: the journal can not be written: ${why}; nothing was changed: see to the disk, and try again`,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 
 /**
  * The bytes of an answer as they come.
@@ -22,7 +22,7 @@ export async function* bodyChunks(
     }
   } catch (cause) {
     if (signal.aborted) throw new CoreError("ERR_ABORTED", "the answer was ended", { cause });
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError("ERR_API_UNREACHABLE", `the Kubernetes API broke off: ${reason}`, {
       cause,
     });

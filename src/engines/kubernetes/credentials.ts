@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Pem } from "./kube-connection.ts";
 
 /** What a request shows of who it is from. */
@@ -68,7 +68,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError("ERR_CONFIG_INVALID", `credentials for Kubernetes: ${reason}`, { cause });
   }
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { problemsError } from "../../core/model/problems.ts";
 import { checkAgainst } from "../../core/model/zod-problems.ts";
 import { type Exec, execChecked } from "../../platform/linux/exec.ts";
@@ -87,7 +87,7 @@ async function run(
     env: { ...env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
   }).catch((cause: unknown) => {
     const hint = plugin.installHint === "" ? "" : `\n${plugin.installHint}`;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError("ERR_CONFIG_INVALID", `credentials for Kubernetes: ${reason}${hint}`, {
       cause,
     });

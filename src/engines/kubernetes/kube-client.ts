@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { isIP } from "node:net";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { type Credentials, readPem } from "./credentials.ts";
 import type { KubeConnection } from "./kube-connection.ts";
 import { type Refusal, readRefusal } from "./read-refusal.ts";
@@ -166,7 +166,7 @@ function aborted(cause: unknown): CoreError {
 }
 
 function unreachable(server: URL, cause: unknown): CoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new CoreError(
     "ERR_API_UNREACHABLE",
     `the Kubernetes API at ${server.origin} can not be reached: ${reason}`,

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { load } from "js-yaml";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { nearest, problemsError } from "../../core/model/problems.ts";
 import { checkAgainst } from "../../core/model/zod-problems.ts";
 import {
@@ -88,7 +88,7 @@ async function readFileOf(file: string): Promise<Kubeconfig> {
   try {
     raw = load(await readFile(file, "utf8"));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError("ERR_CONFIG_INVALID", `${file}: ${reason}`, { cause });
   }
   const checked = checkAgainst(kubeconfigSchema, raw ?? {});

@@ -1,4 +1,5 @@
 import { type MessagePort, receiveMessageOnPort, type Transferable } from "node:worker_threads";
+import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { signalEventFd } from "../../platform/linux/event-fd.ts";
 import { ownThreadId } from "../../platform/linux/thread-cpu.ts";
@@ -100,7 +101,7 @@ export class LoopRuntime implements ReadyHandler {
     } catch (error) {
       this.#log.error({ err: error, command: command.kind }, "a command to the loop failed");
       if ("request" in command) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         this.#report({ kind: "refused", request: command.request, reason });
       }
     }

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect as connectSession } from "node:http2";
 import { connect as connectSocket, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
-import { CoreError, type ErrorCode } from "../../core/errors.ts";
+import { CoreError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 
 /** PEM files; they are read at each connection, so renewed ones are taken up by themselves. */
@@ -93,7 +93,7 @@ export async function connectHttp2(
 }
 
 function unreachable({ address }: Http2Target, words: Http2Words, cause: unknown): CoreError {
-  const reason = tlsReasonOf(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = tlsReasonOf(cause) ?? messageOf(cause);
   return new CoreError(
     words.code,
     `${words.what} at ${formatListenAddress(address)} can not be reached: ${reason}`,
@@ -145,7 +145,7 @@ async function readPem(file: string, place: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CoreError("ERR_CONFIG_INVALID", `${place}: ${reason}`, { cause: error });
   }
 }

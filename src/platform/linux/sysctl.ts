@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 
 /** Settings of the kernel; those under `net` are of this process's network namespace. */
 export interface Sysctl {
@@ -19,7 +19,7 @@ export const systemSysctl: Sysctl = {
     try {
       await writeFile(pathOf(name), value);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = messageOf(cause);
       throw new CoreError("ERR_SYSTEM_CALL", `sysctl ${name}: can not be set to ${value}: ${why}`, {
         cause,
       });

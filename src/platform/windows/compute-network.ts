@@ -1,5 +1,5 @@
 import koffi, { type TypeObject } from "koffi";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { canonicalGuid } from "./guid.ts";
 import type { HcnCalls, HcnKind, HcnNotice } from "./hcn-calls.ts";
 import { hcnError } from "./hcn-failure.ts";
@@ -56,7 +56,7 @@ export function openComputeNetwork(
   } catch (error) {
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",
-      `HCN can not be reached: ${error instanceof Error ? error.message : String(error)}; Install-WindowsFeature Containers, on Windows Server 2019 or newer`,
+      `HCN can not be reached: ${messageOf(error)}; Install-WindowsFeature Containers, on Windows Server 2019 or newer`,
       { cause: error },
     );
   }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { messageOf } from "../../core/errors.ts";
 import { canonicalIp, cidrContains, familyOf, parseCidr } from "../../core/model/address.ts";
 import { type Endpoint, parseEndpoint } from "./endpoint.ts";
 import type { HcnCalls, HcnKind, HcnNotice, OwnKind } from "./hcn-calls.ts";
@@ -154,7 +155,7 @@ export class FakeHcn implements HcnCalls {
     try {
       return parse(settings);
     } catch (error) {
-      const record = error instanceof Error ? error.message : String(error);
+      const record = messageOf(error);
       throw hcnError(call, HRESULT.invalidJson, { record });
     }
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import { socketsOf } from "../loop/socket-id.ts";
@@ -93,7 +94,7 @@ export class ListenerSockets {
       this.#open.set(socket.id, await fleet.listen(socket, group));
       return undefined;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return { listener: key, message: `listener ${key}: ${why}` };
     }
   }

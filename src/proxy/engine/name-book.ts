@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { canonicalIp } from "../../core/model/address.ts";
 
@@ -141,7 +142,7 @@ export class NameBook {
     this.#entries.set(name, { addresses, failures: failures + 1, dueMs });
     if (failures > 0) return;
     // Where in the code that happened tells nothing: the resolver said so.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     this.#options.log.warn({ name, reason }, "a server's name could not be resolved");
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import type { AcceptHandler, ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { LoopContext, LoopProgram } from "../../net/threads/loop-program.ts";
@@ -172,7 +173,7 @@ class ProxyProgram implements LoopProgram {
       try {
         this.#state.change(change);
       } catch (error) {
-        problems.push({ index, message: error instanceof Error ? error.message : String(error) });
+        problems.push({ index, message: messageOf(error) });
       }
     }
     this.#report({ kind: "changed", request, problems });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { ListenerMode } from "../../core/model/listener.ts";
 import type { AlpnSelectors } from "../../platform/linux/openssl/alpn-selectors.ts";
 import type { OpenSslCalls } from "../../platform/linux/openssl/openssl-calls.ts";
@@ -144,7 +144,7 @@ function createContext(
 }
 
 function unusable(subjects: readonly string[], cause: unknown): CoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const message = `certificate ${subjects.join(", ")}: can not be used: ${reason}`;
   return new CoreError("ERR_CONFIG_INVALID", message, { cause });
 }

@@ -1,7 +1,7 @@
 import type { BigIntStats, Dirent } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { StateFile } from "./state-file.ts";
 
 /** Over all files of a source. */
@@ -105,7 +105,7 @@ async function readUpTo(path: string, maxBytes: number): Promise<Uint8Array | un
 
 function unreadable(path: string, cause: unknown): CoreError {
   if (cause instanceof CoreError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const message = `${path}: can not be read (${reason}); expected a state file, or a folder of *.yaml, *.yml and *.json files`;
   return new CoreError("ERR_STATE_UNREADABLE", message, { cause });
 }

@@ -1,4 +1,4 @@
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { canonicalJson } from "../../core/model/hash.ts";
 import type { Kind, ModelObject, ObjectOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
@@ -24,5 +24,5 @@ export function readJsonObject<K extends Kind>(kind: K, reader: ProtoReader): Ob
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
+import { messageOf } from "../../../core/errors.ts";
 
 /** As the loops have it: keys that are too short to be of use are refused. */
 const CIPHERS = "DEFAULT:@SECLEVEL=2";
@@ -56,7 +57,7 @@ function refusalOf(use: () => unknown): string | undefined {
     use();
     return undefined;
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     return text.slice(text.lastIndexOf(":") + 1);
   }
 }

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { messageOf } from "../../../core/errors.ts";
 import { readRegularFile } from "../../../platform/read-regular-file.ts";
 
 /** What is known of a file. */
@@ -88,7 +89,7 @@ export class FileBook<T> {
       if (text === undefined) throw new RangeError(`it has more than ${MAX_BYTES} bytes`);
       return { value: this.#options.parse(text), problem: "", version };
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       return { value: before, problem, version };
     }
   }

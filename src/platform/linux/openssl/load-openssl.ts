@@ -1,4 +1,4 @@
-import { CoreError } from "../../../core/errors.ts";
+import { CoreError, messageOf } from "../../../core/errors.ts";
 import { OpenSslCalls } from "./openssl-calls.ts";
 
 const MIN_MAJOR = 3;
@@ -21,7 +21,7 @@ function bind(): OpenSslCalls {
   try {
     return new OpenSslCalls();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",
       `TLS: this Node does not export OpenSSL (${reason}); use a Node from nodejs.org`,
