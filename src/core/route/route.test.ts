@@ -372,7 +372,12 @@ describe("a listener of mode dns", () => {
     ["allow", "deny", "endpoints"],
   ] as const)("of rules for one network the first counts: %s, then %s", (first, second, kind) => {
     const rules = [first, second].map((access) => ({ ...rule("UDP"), name: access, access }));
-    const guard = securityGroupSchema.parse({ kind: "SecurityGroup", name: "guard", rules });
+    const guard = securityGroupSchema.parse({
+      kind: "SecurityGroup",
+      name: "guard",
+      defaultAccess: "allow",
+      rules,
+    });
     const objects = [service(), dns("default/guard"), guard, A];
     const packet = { dst: "192.168.0.1", dstPort: 53, protocol: "UDP" as const };
     expect(ask({ objects, packet }).kind).toBe(kind);
