@@ -39,13 +39,15 @@ export interface RuntimeChange {
   readonly remove: readonly RuntimeName[];
 }
 
-/** A controller that listens now. */
+/** A controller that listens now, or that is kept and could not be started again. */
 export interface ControllerState {
   readonly type: "resp-controller" | "http-controller" | "stdio-controller";
   readonly name: string;
   readonly address: string;
   readonly hasSecret: boolean;
   readonly connections: number;
+  /** Why it does not listen; missing where it does. */
+  readonly problem?: string;
 }
 
 /** Controllers as commands see them. */

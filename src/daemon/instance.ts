@@ -98,7 +98,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
     });
   if (!isSuccessor) await openServers();
   const end = new Deferred<void>();
-  const side = await openControl(config, { deps, closers, live, succession, end });
+  const side = await openControl(config, { deps, board, closers, live, succession, end });
   const parts = { deps, board, metrics, closers, succession };
   const { sinks, unserved, always } = await openBackends(config, parts);
   live.always = always;
@@ -163,6 +163,7 @@ async function openControl(
   config: InstanceConfig,
   context: {
     readonly deps: InstanceDeps;
+    readonly board: StatusBoard;
     readonly closers: Closers;
     readonly live: LiveParts;
     readonly succession: Succession;
@@ -171,13 +172,14 @@ async function openControl(
 ): Promise<ControlSide | undefined> {
   const { control } = config;
   if (control === undefined) return undefined;
-  const { deps, closers, live, succession, end } = context;
+  const { deps, board, closers, live, succession, end } = context;
   const side = await ControlSide.open({
     config,
     control,
     deps,
     closers,
     live,
+    report: board.add("server", "controllers"),
     status: () => readStatus(succession.parts),
     shutdown: () => end.resolve(),
   });

@@ -41,6 +41,14 @@ const STATUS = instanceStatus({
       hasSecret: false,
       connections: 1,
     },
+    {
+      type: "http-controller",
+      name: "h1",
+      address: "127.0.0.1:1",
+      hasSecret: true,
+      connections: 0,
+      problem: "127.0.0.1:1 is in use",
+    },
   ],
   journal: { path: "/journal.jsonl", bytes: 1200 },
 });
@@ -63,8 +71,9 @@ GROUP     SERVER  ADDRESS         HEALTH  WEIGHT  OPEN  TOTAL  FAILED  LATENCY  
 shop/web  a       127.0.0.1:9001  up          10     0      0       0   0.4 ms
 shop/web  b       127.0.0.1:9001  down        10     0      0       2        -  connection refused
 
-CONTROLLER       ADDRESS          SECRET                               OPEN
-resp-controller  127.0.0.1:16309  without a secret: this machine only     1
+CONTROLLER       ADDRESS          SECRET                                 OPEN
+resp-controller  127.0.0.1:16309  without a secret: this machine only       1
+http-controller  127.0.0.1:1      with a secret                        closed
 
 Not honoured of what is asked for:
   userspace: port 80 is taken: Listener default/old

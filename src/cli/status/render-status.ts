@@ -106,6 +106,11 @@ function rateText(rate: Rate | undefined): string {
   return rate === undefined ? "-" : formatRate(rate.newConnections);
 }
 
+/** In place of a count, where there is nothing that could count. */
+function notServed(): TableCell {
+  return { text: "closed", colour: "red" };
+}
+
 export function failedCell(failures: number): TableCell {
   return failures === 0 ? "0" : { text: formatCount(failures), colour: "yellow" };
 }
@@ -145,11 +150,11 @@ function serverLines({ now: { status }, paint }: StatusView): readonly string[] 
 }
 
 function controllerLines({ now: { status }, paint }: StatusView): readonly string[] {
-  const rows = status.controllers.map(({ type, address, hasSecret, connections }) => [
+  const rows = status.controllers.map(({ type, address, hasSecret, connections, problem }) => [
     type,
     address,
     hasSecret ? "with a secret" : "without a secret: this machine only",
-    String(connections),
+    problem === undefined ? String(connections) : notServed(),
   ]);
   return table([...["CONTROLLER", "ADDRESS", "SECRET"].map(text), number("OPEN")], rows, paint);
 }

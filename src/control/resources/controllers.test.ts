@@ -62,6 +62,36 @@ test("one whose end can not be kept listens again", async () => {
   expect(await instance.names("list resp-controller")).toEqual(["r0"]);
 });
 
+test("one that is kept and could not be started again is listed with why, and can be removed", async () => {
+  const instance = new TypedControl();
+  const { world } = instance;
+  const address = "127.0.0.1:16310";
+  const type = "resp-controller";
+  await world.keep({
+    add: [{ kind: "controller", type, name: "r2", address, secretFile: "" }],
+    remove: [],
+  });
+  const problem = `${address} is taken`;
+  world.controllers.start({
+    type,
+    name: "r2",
+    address,
+    hasSecret: false,
+    connections: 0,
+    problem,
+  });
+  expect(await instance.names("list resp-controller")).toEqual(["r2"]);
+  expect(await instance.records("list-detail resp-controller")).toMatchObject([{ problem }]);
+  expect(await instance.refusal("add resp-controller r2 address 127.0.0.1:1")).toMatch(
+    /^ERR_KEY_TAKEN .*could not listen at 127\.0\.0\.1:16310/,
+  );
+  world.failNext = new CoreError("ERR_JOURNAL", "no space left");
+  expect(await instance.refusal("remove resp-controller r2")).toMatch(/^ERR_JOURNAL/);
+  expect(await instance.names("list resp-controller")).toEqual(["r2"]);
+  await instance.type("remove resp-controller r2");
+  expect([await instance.names("list resp-controller"), world.kept()]).toEqual([[], []]);
+});
+
 test("a console is opened on the instance's terminal, where it has one", async () => {
   const instance = new TypedControl();
   expect(await instance.refusal("add stdio-controller stdio")).toMatch(

@@ -93,9 +93,9 @@ function actionSpecs(type: ControllerType): Partial<Record<Action, ActionSpec>> 
       : { help: "Listens there, and after each start", params: [ADDRESS, secret], examples: add };
   return {
     add: adding,
-    list: plain("Shows the names of those that listen", `list ${type}`),
+    list: plain("Shows the names of those that listen, or should", `list ${type}`),
     "list-detail": plain(
-      "Shows those that listen, with where and for how many",
+      "Shows those that listen, with where and for how many, and why one that is kept does not",
       `list-detail ${type}`,
     ),
     remove: plain("Listens no more, and ends the connections", `remove ${type} ${name}`),
@@ -107,17 +107,18 @@ function statesOf(world: ControlWorld, type: ControllerType): readonly Controlle
   return states.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Names of the controllers of a type that listen. */
+/** Names of the controllers of a type that listen, or should. */
 export function controllerNames(world: ControlWorld, type: ControllerType): readonly string[] {
   return statesOf(world, type).map(({ name }) => name);
 }
 
 function records(world: ControlWorld, type: ControllerType): readonly ResultRecord[] {
-  return statesOf(world, type).map(({ name, address, hasSecret, connections }) => ({
+  return statesOf(world, type).map(({ name, address, hasSecret, connections, problem }) => ({
     name,
     address,
     secret: hasSecret,
     connections,
+    ...(problem !== undefined && { problem }),
   }));
 }
 
@@ -149,7 +150,9 @@ async function add(type: ControllerEntry["type"], call: ActionCall): Promise<Res
   if (namesake !== undefined) {
     throw taken(
       `${type} ${entry.name}`,
-      `the ${namesake.type} that listens at ${namesake.address}`,
+      namesake.problem === undefined
+        ? `the ${namesake.type} that listens at ${namesake.address}`
+        : `the ${namesake.type} that is kept and could not listen at ${namesake.address}`,
     );
   }
   await world.controllers.add(entry);
@@ -180,9 +183,22 @@ function addConsole({ command: { name }, world }: ActionCall): Result {
 
 async function remove(type: ControllerType, { command, world }: ActionCall): Promise<Result> {
   const { name } = command;
-  const known = controllerNames(world, type);
-  if (!known.includes(name)) throw notFound(type, name, known);
+  const states = statesOf(world, type);
+  const state = states.find((one) => one.name === name);
+  if (state === undefined) {
+    throw notFound(
+      type,
+      name,
+      states.map((one) => one.name),
+    );
+  }
   const entry = keptEntry(world, type, name);
+  if (entry !== undefined && state.problem !== undefined) {
+    // It does not listen, so it could not be put back where its end can not be kept.
+    await world.keep({ add: [], remove: [{ kind: "controller", name }] });
+    await world.controllers.remove(type, name);
+    return DONE;
+  }
   await world.controllers.remove(type, name);
   if (entry === undefined) {
     return { kind: "done", note: "it was told at the start, and will listen after the next one" };

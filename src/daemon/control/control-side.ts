@@ -19,6 +19,7 @@ import { auditControl, audited } from "./audit-control.ts";
 import { Committer } from "./committer.ts";
 import { Controllers } from "./controllers.ts";
 import { createWorld } from "./create-world.ts";
+import { reportControllers } from "./report-controllers.ts";
 import { reportJournal } from "./report-journal.ts";
 
 export interface ControlSideOptions {
@@ -27,6 +28,8 @@ export interface ControlSideOptions {
   readonly deps: InstanceDeps;
   readonly closers: Closers;
   readonly live: LiveParts;
+  /** Of the controllers. */
+  readonly report: Reporter;
   readonly status: () => Promise<unknown>;
   /** A command asks for the end. */
   readonly shutdown: () => void;
@@ -65,7 +68,7 @@ export class ControlSide {
   }
 
   private constructor(options: ControlSideOptions, journal: Journal) {
-    const { control, deps, status } = options;
+    const { control, deps, report, status } = options;
     this.#options = options;
     this.#journal = journal;
     this.#controllers = new Controllers({
@@ -76,6 +79,7 @@ export class ControlSide {
       keepFile: (name, text) => this.#keepFile(name, text),
       status,
     });
+    reportControllers(this.#controllers, report);
   }
 
   /** There from `attach` on. */
@@ -149,17 +153,11 @@ export class ControlSide {
 
   /** @throws CoreError ERR_LISTEN, ERR_REFUSED for those that the options ask for */
   async openControllers(): Promise<void> {
-    const { control, deps } = this.#options;
+    const { control } = this.#options;
     if (control.resp) await this.#controllers.start("resp-controller", "resp", control.resp);
     if (control.http) await this.#controllers.start("http-controller", "http", control.http);
     for (const entry of this.#journal.kept.entries()) {
-      if (entry.kind !== "controller") continue;
-      try {
-        await this.#controllers.add(entry);
-      } catch (error) {
-        const why = messageOf(error);
-        deps.log.error({ controller: entry.name }, `a controller could not be started: ${why}`);
-      }
+      if (entry.kind === "controller") await this.#controllers.restore(entry);
     }
   }
 

@@ -5,7 +5,7 @@ import type {
   ControlWorld,
   RuntimeEntry,
 } from "../../control/world.ts";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import {
   formatListenAddress,
@@ -27,6 +27,12 @@ export interface ControllersOptions {
   readonly httpHosts: readonly string[];
   readonly keepFile: ControlWorld["keepFile"];
   readonly status: () => Promise<unknown>;
+}
+
+/** One that is kept, and could not be started again. */
+interface Failed {
+  readonly entry: ControllerEntry;
+  readonly problem: string;
 }
 
 interface Listening {
@@ -57,6 +63,8 @@ export function controllerAddresses(control: ControlConfig | undefined): readonl
 export class Controllers implements ControllersPort {
   readonly #options: ControllersOptions;
   readonly #listening = new Map<string, Listening>();
+  readonly #failed = new Map<string, Failed>();
+  #tell: (problems: readonly string[]) => void = () => undefined;
   #openConsole: (() => void) | undefined;
 
   constructor(options: ControllersOptions) {
@@ -64,13 +72,28 @@ export class Controllers implements ControllersPort {
   }
 
   list(): readonly ControllerState[] {
-    return [...this.#listening].map(([name, one]) => ({
+    const listening = [...this.#listening].map(([name, one]) => ({
       type: one.type,
       name,
       address: one.address,
       hasSecret: one.hasSecret,
       connections: one.connections(),
     }));
+    const failed = [...this.#failed].map(([name, { entry, problem }]) => ({
+      type: entry.type,
+      name,
+      address: entry.address,
+      hasSecret: entry.secretFile !== "",
+      connections: 0,
+      problem,
+    }));
+    return [...listening, ...failed];
+  }
+
+  /** Tells now and after each change what is kept and does not listen. */
+  follow(tell: (problems: readonly string[]) => void): void {
+    this.#tell = tell;
+    this.#tellFailed();
   }
 
   /** One that the options ask for. @throws CoreError ERR_LISTEN with who has the address, ERR_REFUSED */
@@ -80,7 +103,7 @@ export class Controllers implements ControllersPort {
   }
 
   async add({ type, name, address: text, secretFile }: ControllerEntry): Promise<void> {
-    if (this.#listening.has(name)) {
+    if (this.#listening.has(name) || this.#failed.has(name)) {
       throw new CoreError("ERR_KEY_TAKEN", `controller ${name} is there already`);
     }
     const address = parseListenAddress(text);
@@ -93,6 +116,24 @@ export class Controllers implements ControllersPort {
     const place = type === "resp-controller" ? "password-file" : "token-file";
     const secret = secretFile === "" ? undefined : await readSecretFile(secretFile, place);
     await this.#start(type, name, { address, secret }, "give another address");
+  }
+
+  /** One that is kept from an earlier run: where it can not listen, it is told, and may be removed. */
+  async restore(entry: ControllerEntry): Promise<void> {
+    const { name } = entry;
+    if (this.#listening.has(name)) return;
+    this.#failed.delete(name);
+    try {
+      await this.add(entry);
+    } catch (error) {
+      const problem = messageOf(error);
+      this.#failed.set(name, { entry, problem });
+      this.#options.log.error(
+        { controller: name },
+        `a controller could not be started: ${problem}`,
+      );
+    }
+    this.#tellFailed();
   }
 
   /** There is a terminal on which a console can be opened, now and again. */
@@ -117,6 +158,11 @@ export class Controllers implements ControllersPort {
   }
 
   async remove(type: ControllerState["type"], name: string): Promise<void> {
+    if (this.#failed.get(name)?.entry.type === type) {
+      this.#failed.delete(name);
+      this.#tellFailed();
+      return;
+    }
     const one = this.#listening.get(name);
     if (one === undefined || one.type !== type) {
       throw new CoreError("ERR_NOT_FOUND", `${type} ${name} is not there`);
@@ -130,6 +176,11 @@ export class Controllers implements ControllersPort {
     const all = [...this.#listening.values()];
     this.#listening.clear();
     await Promise.all(all.map((one) => one.close()));
+  }
+
+  #tellFailed(): void {
+    const all = [...this.#failed.values()];
+    this.#tell(all.map(({ entry, problem }) => `${entry.type} ${entry.name}: ${problem}`));
   }
 
   async #start(

@@ -47,6 +47,8 @@ export interface ControllerStatus {
   readonly address: string;
   readonly hasSecret: boolean;
   readonly connections: number;
+  /** Why it does not listen; missing where it does. */
+  readonly problem?: string | undefined;
 }
 
 export interface InstanceStatus {
@@ -181,6 +183,7 @@ export const statusSchema: z.ZodType<InstanceStatus> = z.object({
         address: z.string(),
         hasSecret: z.boolean(),
         connections: z.number(),
+        problem: z.string().optional(),
       }),
     )
     .default([]),
