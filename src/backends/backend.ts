@@ -39,6 +39,8 @@ export interface BackendContext {
    * right, with undefined once all is right again.
    */
   readonly onRepair?: (error: unknown) => void;
+  /** Called when `status` may say something else without a sync: a file is back. */
+  readonly onStatus?: () => void;
 }
 
 /** What a backend is told of the instance that it is a part of. */

@@ -72,6 +72,7 @@ async function openBackend(
   refuseMissing(name, findings);
   for (const { what, remedy } of findings) deps.log.warn({ backend: name, remedy }, what);
   const report = board.add("backend", name);
+  let tell = (): void => undefined;
   const backend = await definition.create(options, {
     nodeName: config.node,
     log: deps.log,
@@ -84,6 +85,7 @@ async function openBackend(
       if (error === undefined) report.ok(definition.summary);
       else report.failed(`what it programmed could not be put right: ${messageOf(error)}`);
     },
+    onStatus: () => tell(),
   });
   closers.add(`backend ${name}`, async () => {
     await backend.drain();
@@ -101,10 +103,16 @@ async function openBackend(
     followsNode
       ? watchEligibility(sink, config.node, (whyNot) => board.setNodeEligible(whyNot))
       : sink;
-  const tell = (): void => report.notHonoured([...always, ...backend.status().notHonoured]);
+  tell = () => report.notHonoured([...always, ...backend.status().notHonoured]);
   tell();
   return {
-    named: { name, sink: metrics.meter(name, afterSync(followNode(backend.sink), tell)) },
+    named: {
+      name,
+      sink: metrics.meter(
+        name,
+        afterSync(followNode(backend.sink), () => tell()),
+      ),
+    },
     status: () => backend.status(),
     always: always.length,
   };

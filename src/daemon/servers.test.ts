@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { formatListenAddress, parseListenAddress } from "../core/options/listen-address.ts";
 import { StatusBoard } from "../core/status/status-board.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
@@ -186,6 +186,27 @@ test("what a backend can not honour stands on the health pages, as it is after t
   const body: unknown = await (await fetch(`${url}/readyz`)).json();
   expect(body).toMatchObject({ components: [{ name: "x", notHonoured: ["1 weights"] }, {}, {}] });
   await instance.stop();
+});
+
+test("what a backend can honour again by itself leaves the health pages without a sync", async () => {
+  const { log, lines } = createLog();
+  const notHonoured = ["no file"];
+  const plain = fakeBackend("x", [], { status: () => ({ summary: "", notHonoured }) });
+  let onStatus: (() => void) | undefined;
+  const create: typeof plain.definition.create = async (options, context) => {
+    onStatus = context.onStatus;
+    return plain.definition.create(options, context);
+  };
+  const backend = { ...plain, definition: { ...plain.definition, create } };
+  const deps = createFakeDeps([new FakeSource("file:a", [])], { log });
+  const instance = await startInstance(await configOf({ healthListen: "0" }, [backend]), deps);
+  onTestFinished(() => instance.stop());
+  await instance.applied;
+  const read = async (): Promise<unknown> => (await fetch(`${urlIn(lines)}/readyz`)).json();
+  expect(await read()).toMatchObject({ components: [{ notHonoured: ["no file"] }, {}, {}] });
+  notHonoured.length = 0;
+  onStatus?.();
+  expect(await read()).toMatchObject({ components: [{ notHonoured: [] }, {}, {}] });
 });
 
 function urlIn(lines: readonly LogLine[]): string {

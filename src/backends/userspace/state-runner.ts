@@ -3,6 +3,8 @@ import type { Log } from "../../core/log.ts";
 
 export interface StateRunnerOptions<S> {
   readonly apply: (state: S) => Promise<void>;
+  /** The last one was applied again. */
+  readonly onAgain: () => void;
   readonly log: Log;
 }
 
@@ -31,7 +33,9 @@ export class StateRunner<S> {
   again(): void {
     clearTimeout(this.#retry);
     const done = this.#inTurn(async () => {
-      if (this.#last !== undefined) await this.#options.apply(this.#last.state);
+      if (this.#last === undefined) return;
+      await this.#options.apply(this.#last.state);
+      this.#options.onAgain();
     });
     done.catch((error: unknown) => {
       const message = messageOf(error);

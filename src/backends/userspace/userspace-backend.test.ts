@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Log } from "../../core/log.ts";
 import { type Listener, listenerSchema } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
@@ -147,6 +150,33 @@ test("says what it serves from now on, and what it can not, once", async () => {
     "serving 127.0.0.1:83",
     "no longer serving 127.0.0.1:81",
   ]);
+});
+
+test("a listener whose file comes back is told without a sync", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "portolan-back-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const usersFile = join(folder, "users");
+  const { world, applied } = createWorld();
+  const onStatus = vi.fn();
+  const backend = await createUserspaceBackend(OPTIONS, { ...CONTEXT, onStatus }, world);
+  onTestFinished(() => backend.close());
+  const value = listenerSchema.parse({
+    kind: "Listener",
+    name: "proxy",
+    mode: "socks5",
+    address: "127.0.0.1",
+    port: 1080,
+    service: "default/none",
+    usersFile,
+  });
+  backend.sink.send({ op: "set", set: "listeners", path: keyOf(value), value });
+  await backend.sink.send(SYNC);
+  const unserved = () => backend.status().unserved?.map(({ listener }) => listener);
+  expect([unserved(), onStatus.mock.calls.length]).toEqual([["default/proxy"], 0]);
+  await writeFile(usersFile, "somebody:secret\n", { mode: 0o600 });
+  await vi.waitFor(() => expect(onStatus).toHaveBeenCalled(), { timeout: 10_000 });
+  expect(unserved()).toEqual([]);
+  expect(applied.at(-1)?.listeners).toHaveLength(1);
 });
 
 test("drains and closes the engine", async () => {

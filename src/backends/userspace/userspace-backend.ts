@@ -43,7 +43,7 @@ const NOTHING_YET: EnginePlan = {
 /** @throws CoreError ERR_CONFIG_INVALID, or what the engine says where it can not start */
 export async function createUserspaceBackend(
   options: ValuesOf<typeof USERSPACE_OPTIONS>,
-  { nodeName, log, inherited }: BackendContext,
+  { nodeName, log, inherited, onStatus }: BackendContext,
   world: UserspaceWorld,
 ): Promise<Backend> {
   const nodePortAddresses = nodePortAddressesOf(options.nodeportAddresses);
@@ -77,7 +77,7 @@ export async function createUserspaceBackend(
     await redirect?.apply(plan.redirect);
     logChange(log, before.config, plan.config);
   };
-  const runner = new StateRunner({ apply, log });
+  const runner = new StateRunner({ apply, log, onAgain: () => onStatus?.() });
   const files = new ListenerFileBook({ onChanged: () => runner.again() });
   const sink = createFullStateSink({
     waitRequest: () => ({
