@@ -9,6 +9,7 @@ import {
 } from "../text/quantities.ts";
 import { type Column, renderTable, type TableCell } from "../text/render-table.ts";
 import { healthText } from "./instance-health.ts";
+import { notHonouredOf } from "./not-honoured.ts";
 import { type Rate, rateOf } from "./rates.ts";
 import type { Sample } from "./sample.ts";
 
@@ -160,12 +161,7 @@ function controllerLines({ now: { status }, paint }: StatusView): readonly strin
 }
 
 function notHonouredLines({ now: { status }, all, paint }: StatusView): readonly string[] {
-  let left = 0;
-  const lines = status.components.flatMap(({ name, notHonoured, always = 0 }) => {
-    const shown = all ? notHonoured : notHonoured.slice(always);
-    left += notHonoured.length - shown.length;
-    return shown.map((what) => `  ${name}: ${what}`);
-  });
+  const { lines, left } = notHonouredOf(status, all);
   const limits = left === 1 ? "1 limit holds" : `${left} limits hold`;
   const others = `${limits} on this machine whatever is asked for: --all says more`;
   if (lines.length === 0) {
@@ -173,7 +169,7 @@ function notHonouredLines({ now: { status }, all, paint }: StatusView): readonly
   }
   return [
     paint("yellow", "Not honoured of what is asked for:"),
-    ...lines,
+    ...lines.map((line) => `  ${line}`),
     ...(left === 0 ? [] : [paint("grey", `  ${others}`)]),
   ];
 }

@@ -76,6 +76,27 @@ work/worker-1         6  50 %  ##########
 work/worker-2         2     -`);
 });
 
+test("what is not honoured is counted, and the first of it told", () => {
+  const component = { kind: "backend", name: "userspace", health: "ok", message: "", always: 1 };
+  const frame = (...asked: readonly string[]) => {
+    const components = [{ ...component, notHonoured: ["no SCTP", ...asked] }];
+    const { now } = VIEW;
+    return render({ now: { ...now, status: { ...now.status, components } } });
+  };
+  expect(frame()[1]).toBe("");
+  expect(frame("a is taken").slice(1, 4)).toEqual([
+    "not honoured of what is asked for: 1",
+    "  userspace: a is taken",
+    "",
+  ]);
+  expect(frame("a", "b", "c").slice(1, 5)).toEqual([
+    "not honoured of what is asked for: 3 (portolan status shows all)",
+    "  userspace: a",
+    "  userspace: b",
+    "",
+  ]);
+});
+
 test("where the CPU of loops is not known their channels are compared", () => {
   const lines = render({ before: undefined });
   expect(lines.slice(-3).map((line) => line.replaceAll(/ +/g, " "))).toEqual([

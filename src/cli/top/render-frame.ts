@@ -1,5 +1,6 @@
 import { shortName } from "../desired/object-columns.ts";
 import { healthText } from "../status/instance-health.ts";
+import { notHonouredOf } from "../status/not-honoured.ts";
 import { failedCell, healthCell } from "../status/render-status.ts";
 import type { Sample } from "../status/sample.ts";
 import type { Paint } from "../text/paint.ts";
@@ -40,6 +41,8 @@ export interface FrameView {
 const UNKNOWN = "-";
 const MS_PER_SECOND = 1000;
 const PERCENT = 100;
+/** Of each kind of trouble: the tables need the room. */
+const MAX_TOLD = 2;
 
 /** What the screen shows: no line longer than its columns, no more lines than its rows. */
 export function renderFrame(view: FrameView): readonly string[] {
@@ -70,7 +73,19 @@ function headLines({ now, before, paint }: FrameView): readonly string[] {
   const use = cpu === undefined ? UNKNOWN : `${Math.round(cpu * PERCENT)} %`;
   return [
     `${paint("bold", `portolan ${version}`)}  ${healthText(now.status, paint)}  CPU ${use}  memory ${formatBytes(process.memoryBytes)}  up ${formatDuration(uptimeSeconds)}  node ${node}  pid ${pid}`,
-    ...reasons.slice(0, 2).map((reason) => paint("red", `  ${reason}`)),
+    ...reasons.slice(0, MAX_TOLD).map((reason) => paint("red", `  ${reason}`)),
+    ...notHonouredLines(now, paint),
+  ];
+}
+
+/** The first few, which may be cut: `status` has all of them. */
+function notHonouredLines({ status }: Sample, paint: Paint): readonly string[] {
+  const { lines } = notHonouredOf(status, false);
+  if (lines.length === 0) return [];
+  const where = lines.length > MAX_TOLD ? " (portolan status shows all)" : "";
+  return [
+    paint("yellow", `not honoured of what is asked for: ${lines.length}${where}`),
+    ...lines.slice(0, MAX_TOLD).map((line) => `  ${line}`),
   ];
 }
 
