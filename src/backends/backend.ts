@@ -90,6 +90,8 @@ export interface UnservedListener {
   /** Key of the Listener. */
   readonly listener: string;
   readonly reason: string;
+  /** Whether it should be open on this machine and is not. One with an address of another machine should not. */
+  readonly isClosed?: boolean;
 }
 
 /**

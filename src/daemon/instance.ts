@@ -102,6 +102,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   const parts = { deps, board, metrics, closers, succession };
   const { sinks, unserved, always } = await openBackends(config, parts);
   live.always = always;
+  live.unserved = unserved;
   const engine = succession.engine();
   await side?.restoreLoops(engine);
   await succession.announce();
@@ -238,6 +239,7 @@ function logTo(log: Log): (component: ComponentStatus) => void {
     if (kind === "sync") return;
     const component = `${kind} ${name}`;
     if (health === "failed") log.error({ component }, message);
+    else if (health === "degraded") log.warn({ component }, message);
     else log.info({ component }, message);
   };
 }

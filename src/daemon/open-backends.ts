@@ -4,6 +4,7 @@ import { CoreError, messageOf } from "../core/errors.ts";
 import { createPipe, type NamedSink } from "../core/sinks/pipe.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
+import { BackendReport } from "./backend-report.ts";
 import type { Closers } from "./closers.ts";
 import type { BackendConfig, InstanceConfig } from "./config.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
@@ -71,7 +72,10 @@ async function openBackend(
   const findings = await definition.probe(deps.machine);
   refuseMissing(name, findings);
   for (const { what, remedy } of findings) deps.log.warn({ backend: name, remedy }, what);
-  const report = board.add("backend", name);
+  const report = new BackendReport({
+    report: board.add("backend", name),
+    summary: definition.summary,
+  });
   let tell = (): void => undefined;
   const backend = await definition.create(options, {
     nodeName: config.node,
@@ -81,10 +85,12 @@ async function openBackend(
     health: {
       isHealthy: () => board.health().healthy && haveOthersSynced(board, name),
     },
-    onRepair: (error) => {
-      if (error === undefined) report.ok(definition.summary);
-      else report.failed(`what it programmed could not be put right: ${messageOf(error)}`);
-    },
+    onRepair: (error) =>
+      report.repaired(
+        error === undefined
+          ? undefined
+          : `what it programmed could not be put right: ${messageOf(error)}`,
+      ),
     onStatus: () => tell(),
   });
   closers.add(`backend ${name}`, async () => {
@@ -93,7 +99,6 @@ async function openBackend(
   });
   if (backend.plane !== undefined) succession.addPlane(name, backend.plane);
   metrics.watchBackend(name, () => backend.metrics?.() ?? []);
-  report.ok(definition.summary);
   const always = [
     ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),
     ...deviationsOf(definition.name).map(describeDeviation),
@@ -103,7 +108,7 @@ async function openBackend(
     followsNode
       ? watchEligibility(sink, config.node, (whyNot) => board.setNodeEligible(whyNot))
       : sink;
-  tell = () => report.notHonoured([...always, ...backend.status().notHonoured]);
+  tell = () => report.tell(always, backend.status());
   tell();
   return {
     named: {

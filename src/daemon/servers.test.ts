@@ -1,4 +1,5 @@
 import { afterEach, expect, onTestFinished, test } from "vitest";
+import type { BackendStatus } from "../backends/backend.ts";
 import { formatListenAddress, parseListenAddress } from "../core/options/listen-address.ts";
 import { StatusBoard } from "../core/status/status-board.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
@@ -188,10 +189,18 @@ test("what a backend can not honour stands on the health pages, as it is after t
   await instance.stop();
 });
 
-test("what a backend can honour again by itself leaves the health pages without a sync", async () => {
+test("a listener that is closed makes it unready, but not unhealthy, until it is open without a sync", async () => {
   const { log, lines } = createLog();
-  const notHonoured = ["no file"];
-  const plain = fakeBackend("x", [], { status: () => ({ summary: "", notHonoured }) });
+  const reason = "no certificate";
+  let status: BackendStatus = {
+    summary: "",
+    notHonoured: [reason],
+    unserved: [
+      { listener: "default/elsewhere", reason: "its address is none of this machine" },
+      { listener: "default/tls", reason, isClosed: true },
+    ],
+  };
+  const plain = fakeBackend("x", [], { status: () => status });
   let onStatus: (() => void) | undefined;
   const create: typeof plain.definition.create = async (options, context) => {
     onStatus = context.onStatus;
@@ -202,11 +211,24 @@ test("what a backend can honour again by itself leaves the health pages without 
   const instance = await startInstance(await configOf({ healthListen: "0" }, [backend]), deps);
   onTestFinished(() => instance.stop());
   await instance.applied;
-  const read = async (): Promise<unknown> => (await fetch(`${urlIn(lines)}/readyz`)).json();
-  expect(await read()).toMatchObject({ components: [{ notHonoured: ["no file"] }, {}, {}] });
-  notHonoured.length = 0;
+  const read = async (page: string): Promise<readonly [number, unknown]> => {
+    const response = await fetch(`${urlIn(lines)}/${page}`);
+    return [response.status, await response.json()];
+  };
+  expect((await read("healthz"))[0]).toBe(200);
+  expect(await read("readyz")).toMatchObject([
+    503,
+    {
+      reasons: ["backend x: degraded: Listener default/tls is not served: no certificate"],
+      components: [{ name: "x", notHonoured: [reason] }, {}, {}],
+    },
+  ]);
+  status = { summary: "", notHonoured: [], unserved: [] };
   onStatus?.();
-  expect(await read()).toMatchObject({ components: [{ notHonoured: [] }, {}, {}] });
+  expect(await read("readyz")).toMatchObject([
+    200,
+    { reasons: [], components: [{ notHonoured: [] }, {}, {}] },
+  ]);
 });
 
 function urlIn(lines: readonly LogLine[]): string {

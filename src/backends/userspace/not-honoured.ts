@@ -21,6 +21,12 @@ export class NotHonoured {
     this.#unserved.push({ listener: key, reason });
   }
 
+  /** A listener that should be open here, and can not be. */
+  addClosed(reason: string, key: string): void {
+    this.add(reason, `Listener ${key}`);
+    this.#unserved.push({ listener: key, reason, isClosed: true });
+  }
+
   get unserved(): readonly UnservedListener[] {
     return this.#unserved;
   }

@@ -137,6 +137,23 @@ describe("listeners", () => {
     expect(planned.unserved).toEqual([]);
   });
 
+  test("are closed where a file is missing here; an address may be that of another node", async () => {
+    const { config, unserved } = await plan([
+      service({}),
+      listener({ name: "elsewhere", address: "192.0.2.82" }),
+      listener({ name: "proxy", port: 1080, mode: "socks5", usersFile: "/none/users" }),
+    ]);
+    expect(config.listeners).toEqual([]);
+    expect(unserved).toEqual([
+      { listener: "default/elsewhere", reason: "its address is none of this machine" },
+      {
+        listener: "default/proxy",
+        reason: expect.stringMatching(/^usersFile \/none\/users: /),
+        isClosed: true,
+      },
+    ]);
+  });
+
   test("are guarded by their security group; one that is missing lets nobody in", async () => {
     const guard = securityGroupSchema.parse({
       kind: "SecurityGroup",

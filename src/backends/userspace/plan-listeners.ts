@@ -35,9 +35,13 @@ export function planListeners(
   for (const listener of further.listeners.values()) {
     const plan = planFiles(listener, files, facts);
     const { tls, ...tlsPlan } = planTls(listener, files.tls, facts);
-    const obstacle = obstacleOf(listener, facts) ?? plan.obstacle ?? tlsPlan.obstacle;
+    if (!isHere(listener, facts)) {
+      notHonoured.addListener("its address is none of this machine", keyOf(listener));
+      continue;
+    }
+    const obstacle = obstacleOf(listener) ?? plan.obstacle ?? tlsPlan.obstacle;
     if (obstacle !== undefined) {
-      notHonoured.addListener(obstacle, keyOf(listener));
+      notHonoured.addClosed(obstacle, keyOf(listener));
       continue;
     }
     for (const note of plan.notes) notHonoured.add(note, `Listener ${keyOf(listener)}`);
@@ -77,12 +81,14 @@ function exceptionsOf(
   return upstreams.exceptionsFor(own, item, port, families);
 }
 
+/** Whether this machine has its address; where it has not, another node of the same state may. */
+function isHere({ address }: Listener, facts: NodeFacts): boolean {
+  return isPath(address) || canListenOn(facts, address);
+}
+
 /** Why this backend can not open it; undefined where it can. */
-function obstacleOf(listener: Listener, facts: NodeFacts): string | undefined {
-  const { mode, address } = listener;
-  if (mode === "dns" && isPath(address)) return "DNS needs an IP address to listen on";
-  if (isPath(address) || canListenOn(facts, address)) return undefined;
-  return "its address is none of this machine";
+function obstacleOf({ mode, address }: Listener): string | undefined {
+  return mode === "dns" && isPath(address) ? "DNS needs an IP address to listen on" : undefined;
 }
 
 /** The port that a listener names; it need not where there is only one. */

@@ -80,6 +80,11 @@ Not honoured of what is asked for:
   1 limit holds on this machine whatever is asked for: --all says more`);
 });
 
+test("a listener that is not served is shown as closed", () => {
+  const listeners = [listenerStatus("tls", { problem: "Certificate default/c: no such file" })];
+  expect(render(false, instanceStatus({ listeners }))).toMatch(/\ntls +127\S+ +http +web +closed /);
+});
+
 test("with all, also what holds whatever is asked for", () => {
   expect(render(true)).toContain("  userspace: no SCTP\n  userspace: port 80 is taken");
   expect(render(true)).not.toContain("--all");

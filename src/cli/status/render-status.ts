@@ -53,6 +53,7 @@ const HEALTH_COLOURS: ReadonlyMap<string, Colour> = new Map([
   ["failed", "red"],
   ["down", "red"],
   ["starting", "yellow"],
+  ["degraded", "yellow"],
   ["unknown", "yellow"],
   ["unused", "grey"],
 ]);
@@ -92,7 +93,7 @@ function listenerLines({ now, before, paint }: StatusView): readonly string[] {
     listener.address,
     listener.mode,
     shortName(listener.service),
-    formatCount(listener.connections),
+    openCell(listener),
     formatCount(listener.totalConnections),
     ...(before === undefined ? [] : [rateText(rate(listener.key))]),
     formatBytes(listener.bytesIn),
@@ -107,9 +108,15 @@ function rateText(rate: Rate | undefined): string {
   return rate === undefined ? "-" : formatRate(rate.newConnections);
 }
 
-/** In place of a count, where there is nothing that could count. */
-function notServed(): TableCell {
-  return { text: "closed", colour: "red" };
+/** How many connections are open, where it listens. */
+export function openCell({
+  connections,
+  problem,
+}: {
+  readonly connections: number;
+  readonly problem?: string | undefined;
+}): TableCell {
+  return problem === undefined ? formatCount(connections) : { text: "closed", colour: "red" };
 }
 
 export function failedCell(failures: number): TableCell {
@@ -155,7 +162,7 @@ function controllerLines({ now: { status }, paint }: StatusView): readonly strin
     type,
     address,
     hasSecret ? "with a secret" : "without a secret: this machine only",
-    problem === undefined ? String(connections) : notServed(),
+    openCell({ connections, problem }),
   ]);
   return table([...["CONTROLLER", "ADDRESS", "SECRET"].map(text), number("OPEN")], rows, paint);
 }

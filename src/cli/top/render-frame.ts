@@ -1,7 +1,7 @@
 import { shortName } from "../desired/object-columns.ts";
 import { healthText } from "../status/instance-health.ts";
 import { notHonouredOf } from "../status/not-honoured.ts";
-import { failedCell, healthCell } from "../status/render-status.ts";
+import { failedCell, healthCell, openCell } from "../status/render-status.ts";
 import type { Sample } from "../status/sample.ts";
 import type { Paint } from "../text/paint.ts";
 import {
@@ -113,9 +113,10 @@ const TRAFFIC_COLUMNS: readonly FittedColumn[] = [
   number("FAILED", 2),
 ];
 
-function trafficCells({ connections, rate, failures }: TrafficRow): readonly TableCell[] {
+function trafficCells(row: TrafficRow | ListenerRow): readonly TableCell[] {
+  const { rate, failures } = row;
   return [
-    formatCount(connections),
+    openCell(row),
     rate === undefined ? UNKNOWN : formatRate(rate.newConnections),
     rate === undefined ? UNKNOWN : formatBytes(rate.bytesIn),
     rate === undefined ? UNKNOWN : formatBytes(rate.bytesOut),

@@ -19,6 +19,8 @@ export interface TrafficRow {
 export interface ListenerRow extends TrafficRow {
   readonly address: string;
   readonly mode: string;
+  /** Why it is not open. */
+  readonly problem?: string | undefined;
 }
 
 export interface ServerRow extends TrafficRow {
@@ -44,10 +46,11 @@ export interface LoopRow {
 
 export function listenerRows(now: Sample, before: Sample | undefined): readonly ListenerRow[] {
   const rate = rateOf(now, before, ({ listeners }) => listeners);
-  return now.status.listeners.map(({ key, address, mode, connections, failures }) => ({
+  return now.status.listeners.map(({ key, address, mode, problem, connections, failures }) => ({
     key,
     address,
     mode,
+    problem,
     connections,
     failures,
     rate: rate(key),

@@ -80,6 +80,20 @@ test("work that does not end is not live, and ending it heals", () => {
   expect(board.health().live).toBe(true);
 });
 
+test("what is degraded is not ready, but healthy, until it is well again", () => {
+  const { board } = createBoard();
+  const backend = board.add("backend", "userspace");
+  backend.degraded("a listener is closed");
+  expect(board.health()).toMatchObject({
+    live: true,
+    ready: false,
+    healthy: true,
+    reasons: ["backend userspace: degraded: a listener is closed"],
+  });
+  backend.ok("");
+  expect(board.health()).toMatchObject({ ready: true, reasons: [] });
+});
+
 test("tells of a change once, and keeps what could not be honoured", () => {
   const { board, news } = createBoard();
   const source = board.add("source", "file");

@@ -1,5 +1,8 @@
-/** `starting`: it was not well yet. `failed`: it tries again, or waits for someone to act. */
-export type Health = "starting" | "ok" | "failed";
+/**
+ * `starting`: it was not well yet. `degraded`: it works, but for a part of what it should do.
+ * `failed`: it tries again, or waits for someone to act.
+ */
+export type Health = "starting" | "ok" | "degraded" | "failed";
 
 export type ComponentKind = "source" | "sync" | "backend" | "server";
 
@@ -22,6 +25,7 @@ export interface ComponentStatus {
 /** How one component tells the board about itself. */
 export interface Reporter {
   ok(message: string): void;
+  degraded(message: string): void;
   failed(message: string): void;
   /** Work began that `ok` or `failed` will end. */
   busy(): void;
@@ -35,8 +39,8 @@ export interface HealthReport {
   /** Everything is well: what was asked for is true on this node. */
   readonly ready: boolean;
   /**
-   * Nothing hangs and nothing failed. What is still starting does not count, nor a source that was well
-   * before: with what it said the node goes on to serve.
+   * Nothing hangs and nothing failed. What is still starting or degraded does not count, nor a source that
+   * was well before: with what it said the node goes on to serve.
    */
   readonly healthy: boolean;
   /** Whether traffic from outside should be sent to this node: not where it is about to go. */
@@ -96,6 +100,7 @@ export class StatusBoard {
     };
     return {
       ok: (message) => settle("ok", message),
+      degraded: (message) => settle("degraded", message),
       failed: (message) => settle("failed", message),
       busy: () => update({ busySinceMs: current.busySinceMs ?? this.#now() }),
       notHonoured: (what) => update({ notHonoured: [...what] }),

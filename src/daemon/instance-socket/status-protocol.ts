@@ -17,6 +17,8 @@ export interface ListenerStatus extends TrafficStatus {
   /** As it is typed: `127.0.0.1:8080`, `unix:/run/web.sock`. */
   readonly address: string;
   readonly service: string;
+  /** Why it is not open although it should be; missing where it is. */
+  readonly problem?: string | undefined;
 }
 
 export interface ServerStatus extends TrafficStatus {
@@ -160,6 +162,7 @@ export const statusSchema: z.ZodType<InstanceStatus> = z.object({
         mode: z.string(),
         address: z.string(),
         service: z.string(),
+        problem: z.string().optional(),
         ...traffic,
       }),
     )

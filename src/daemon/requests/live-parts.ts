@@ -1,3 +1,4 @@
+import type { UnservedListener } from "../../backends/backend.ts";
 import type { Caller } from "../../control/command.ts";
 import type { Control } from "../../control/control.ts";
 import type { ControlWorld } from "../../control/world.ts";
@@ -25,6 +26,8 @@ export interface LiveParts {
   readonly startedMs: number;
   /** How many of the things that each backend can not honour hold whatever the state is. */
   always?: ReadonlyMap<string, number>;
+  /** What the backends do not serve at this moment. */
+  unserved?: () => readonly UnservedListener[];
   readonly metricsText: () => Promise<string>;
 }
 

@@ -67,7 +67,7 @@ export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
       cpuSeconds: (user + system) / MICROSECONDS,
       memoryBytes: process.memoryUsage.rss(),
     },
-    listeners: store === undefined ? [] : listenersOf(store, node, engine),
+    listeners: store === undefined ? [] : listenersOf(store, parts, engine),
     ...groupsOf(store, engine),
     controllers: control?.world.controllers.list() ?? [],
     journal:
@@ -89,9 +89,14 @@ async function readLoopGroups({ planes }: StatusParts): Promise<InstanceStatus["
 
 function listenersOf(
   store: GlobalStore,
-  node: string,
+  { node, live }: StatusParts,
   engine: EnginePort | undefined,
 ): readonly ListenerStatus[] {
+  const closed = new Map(
+    (live.unserved?.() ?? []).flatMap(({ listener, reason, isClosed }) =>
+      isClosed === true ? [[listener, reason] as const] : [],
+    ),
+  );
   const totals = engine?.listenerTotals();
   const own = [...store.state().listeners].filter(
     ([, listener]) => listener.node === "" || listener.node === node,
@@ -102,6 +107,7 @@ function listenersOf(
     mode: listener.mode,
     address: addressOf(listener),
     service: listener.service,
+    ...(closed.has(key) && { problem: closed.get(key) }),
     ...(totals?.get(key) ?? NO_TRAFFIC),
   }));
 }
