@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 import type { Control } from "../control.ts";
 import { isPrivate, listenOn } from "../listening.ts";
+import { Places } from "../places.ts";
 import { BearerToken } from "./bearer-token.ts";
 import { planEndpoints } from "./endpoints.ts";
 import { EntityTags } from "./entity-tags.ts";
@@ -42,6 +42,10 @@ export interface HttpController {
   close(): Promise<void>;
 }
 
+interface HttpVisitor {
+  isTrusted: boolean;
+}
+
 const PROBE_AFTER_MS = 60_000;
 
 /**
@@ -53,19 +57,30 @@ export async function startHttpController(options: HttpControllerOptions): Promi
   const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
   const secret = options.token === "" ? undefined : options.token;
   if (secret === undefined) refuseOpenAddress(address);
+  const { maxConnections: max } = limits;
+  const places = new Places<HttpVisitor>({
+    max,
+    onFull: () => log.warn({ maxConnections: max }, "HTTP: no more connections"),
+  });
   const watch = new HealthWatch(control, limits);
   const handler = new RequestHandler({
     router: new Router(planEndpoints({ ...options, watch })),
     control,
     tags: new EntityTags(),
     token: secret === undefined ? undefined : new BearerToken(secret),
+    onTrusted: (socket) => {
+      const visitor = places.get(socket);
+      if (visitor !== undefined) visitor.isTrusted = true;
+    },
     hosts: hostsOf(options),
     maySystem: options.maySystem,
     limits,
     log,
   });
   const server = createLimitedServer(limits);
-  const sockets = countSockets(server, log, limits);
+  server.on("connection", (socket) => {
+    if (!places.give(socket, () => ({ isTrusted: secret === undefined }))) socket.destroy();
+  });
   serveWith(server, handler);
   const bound = await listenOn(server, address, { protocol: "HTTP", option: "--http-listen" });
   server.on("error", (error) => log.error({ err: error }, "HTTP"));
@@ -77,7 +92,7 @@ export async function startHttpController(options: HttpControllerOptions): Promi
   }
   return {
     address: bound,
-    connections: () => sockets.size,
+    connections: () => places.size,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       handler.endConnections();
@@ -101,7 +116,6 @@ function createLimitedServer(limits: HttpLimits): Server {
     keepAlive: true,
     keepAliveInitialDelay: PROBE_AFTER_MS,
   });
-  server.maxConnections = limits.maxConnections;
   server.timeout = limits.stallTimeoutMs;
   return server;
 }
@@ -120,25 +134,6 @@ function serveWith(server: Server, handler: RequestHandler): void {
     const isAwaited = response?.req.complete === true && !response.writableEnded;
     refuseUnreadable(error, socket, isAwaited);
   });
-}
-
-function countSockets(server: Server, log: Log, limits: HttpLimits): ReadonlySet<Socket> {
-  const { maxConnections } = limits;
-  const sockets = new Set<Socket>();
-  let isFull = false;
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("close", () => {
-      sockets.delete(socket);
-      isFull = false;
-    });
-  });
-  server.on("drop", () => {
-    // Said once, until there is room again.
-    if (!isFull) log.warn({ maxConnections }, "HTTP: no more connections");
-    isFull = true;
-  });
-  return sockets;
 }
 
 /** No page can reach a unix socket, whatever it is called by. */

@@ -102,6 +102,30 @@ test("beyond the limit connections are closed, and the log says so once", async 
   await expectWell(http);
 });
 
+test("whoever has not shown the token takes no place from those who have it", async () => {
+  const limits = { maxConnections: 2, wrongTokenDelayMs: 1 };
+  const http = await startTestController(new TinyControl(), { token: "secret", limits });
+  const ask = (token: string): string =>
+    `GET ${LIST} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`;
+  const friend = await http.open();
+  friend.write(ask("secret"));
+  expect(String((await once(friend, "data"))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  const guesser = await http.open();
+  guesser.write(ask("guess"));
+  expect(String((await once(guesser, "data"))[0])).toMatch(/^HTTP\/1\.1 401 /);
+  const guesserGone = once(guesser, "close");
+  const silent = await http.open();
+  await guesserGone;
+  const second = await http.open();
+  expect(await readAll(silent)).toBe("");
+  second.write(ask("secret"));
+  expect(String((await once(second, "data"))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  await once(await http.open(), "close");
+  friend.write(ask("secret"));
+  expect(String((await once(friend, "data"))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  expect(http.controller.connections()).toBe(2);
+});
+
 test("requests in work are bounded", async () => {
   const control = new TinyControl();
   let release = (): void => undefined;

@@ -1,5 +1,6 @@
 /** What one controller takes at most. */
 export interface HttpLimits {
+  /** For one more the oldest that has not shown the token is closed; where there is none, the new one. */
   readonly maxConnections: number;
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/log.ts";
 import { formatHostPort } from "../../core/model/address.ts";
@@ -22,6 +23,8 @@ export interface RequestHandlerOptions {
   readonly control: Control;
   readonly tags: EntityTags;
   readonly token: BearerToken | undefined;
+  /** Told of a connection when a request on it has brought the token. */
+  readonly onTrusted: (socket: Socket) => void;
   /** Names that a `Host` header may have, beside addresses and `localhost`; undefined: any. */
   readonly hosts: ReadonlySet<string> | undefined;
   readonly maySystem: boolean;
@@ -116,12 +119,12 @@ export class RequestHandler {
   /** @throws HttpRefusal */
   async #admit(request: IncomingMessage): Promise<Wanted> {
     const { router } = this.#options;
-    const { method = "", url = "", headers } = request;
+    const { method = "", url = "" } = request;
     const [path = "", ...queries] = url.split("?");
     const found = router.find(method, path);
     const isOpen = found.kind === "route" && found.route.isOpen;
     this.#checkSite(request, isOpen);
-    if (!isOpen) await this.#checkToken(headers.authorization);
+    if (!isOpen) await this.#checkToken(request);
     switch (found.kind) {
       case "malformed":
         throw new HttpRefusal(
@@ -163,9 +166,13 @@ export class RequestHandler {
     }
   }
 
-  async #checkToken(header: string | undefined): Promise<void> {
-    const { token, limits } = this.#options;
-    if (token === undefined || token.isIn(header)) return;
+  async #checkToken({ headers, socket }: IncomingMessage): Promise<void> {
+    const { token, limits, onTrusted } = this.#options;
+    const { authorization: header } = headers;
+    if (token === undefined || token.isIn(header)) {
+      onTrusted(socket);
+      return;
+    }
     // Guessing is slow.
     await this.#guesses.take(() => delay(limits.wrongTokenDelayMs, undefined, { ref: false }));
     const message =

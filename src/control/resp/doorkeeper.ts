@@ -5,6 +5,7 @@ import { encodeReply } from "../../wire/resp/encode-reply.ts";
 import type { Caller } from "../command.ts";
 import type { Control } from "../control.ts";
 import { Password } from "../password.ts";
+import { Places } from "../places.ts";
 import { AuthGate } from "./auth-gate.ts";
 import { refusal } from "./render-reply.ts";
 import { RespConnection } from "./resp-connection.ts";
@@ -28,9 +29,8 @@ export class Doorkeeper {
   readonly #options: DoorkeeperOptions;
   readonly #limits: RespControllerLimits;
   readonly #gate: AuthGate | undefined;
-  readonly #connections = new Map<Socket, RespConnection>();
+  readonly #places: Places<RespConnection>;
   #lastId = 0;
-  #isFull = false;
   #version: string | undefined;
 
   constructor(options: DoorkeeperOptions) {
@@ -38,44 +38,42 @@ export class Doorkeeper {
     const { password, limits } = options;
     this.#limits = limits;
     this.#gate = password === undefined ? undefined : new AuthGate(new Password(password), limits);
+    const { maxConnections: max } = limits;
+    this.#places = new Places({
+      max,
+      onFull: () => options.log.warn({ maxConnections: max }, "RESP: no more connections"),
+    });
   }
 
   get connections(): number {
-    return this.#connections.size;
+    return this.#places.size;
   }
 
   admit(socket: Socket): void {
     // What goes wrong with a client ends its connection, and is nobody else's trouble.
     socket.on("error", () => undefined);
-    if (this.#connections.size >= this.#limits.maxConnections && !this.#makeRoom()) {
-      this.#turnAway(socket);
-      return;
-    }
+    if (!this.#places.give(socket, () => this.#connect(socket))) this.#turnAway(socket);
+  }
+
+  endAll(): void {
+    for (const connection of this.#places.visitors()) connection.end();
+  }
+
+  #connect(socket: Socket): RespConnection {
     const { control, log, maySystem } = this.#options;
     const remote = (socket.remoteAddress ?? "unix").replace(MAPPED_V4, "");
     const from =
       socket.remotePort === undefined ? remote : formatHostPort(remote, socket.remotePort);
     const caller: Caller = { via: "resp", from, maySystem };
-    this.#connections.set(
+    return new RespConnection({
       socket,
-      new RespConnection({
-        socket,
-        session: this.#createSession(remote, caller),
-        control,
-        caller,
-        log,
-        limits: this.#limits,
-        bufferedBytes: () => this.#bufferedBytes(),
-      }),
-    );
-    socket.on("close", () => {
-      this.#connections.delete(socket);
-      if (this.#connections.size <= this.#limits.maxConnections / 2) this.#isFull = false;
+      session: this.#createSession(remote, caller),
+      control,
+      caller,
+      log,
+      limits: this.#limits,
+      bufferedBytes: () => this.#bufferedBytes(),
     });
-  }
-
-  endAll(): void {
-    for (const connection of this.#connections.values()) connection.end();
   }
 
   #createSession(remote: string, caller: Caller): RespSession {
@@ -110,17 +108,6 @@ export class Doorkeeper {
     return this.#version;
   }
 
-  /** Whoever has not given the password yet takes no place from those who may have it; the oldest goes. */
-  #makeRoom(): boolean {
-    for (const [socket, connection] of this.#connections) {
-      if (connection.isTrusted) continue;
-      socket.destroy();
-      this.#connections.delete(socket);
-      return true;
-    }
-    return false;
-  }
-
   #turnAway(socket: Socket): void {
     const { maxConnections } = this.#limits;
     const message = `there are ${maxConnections} connections already; close some, or try later`;
@@ -128,14 +115,11 @@ export class Doorkeeper {
     socket.resume();
     socket.setTimeout(TURNED_AWAY_MS, () => socket.destroy());
     socket.end(encodeReply(refusal("ERR_REFUSED", message), 2));
-    // Said once, until there is room for many.
-    if (!this.#isFull) this.#options.log.warn({ maxConnections }, "RESP: no more connections");
-    this.#isFull = true;
   }
 
   #bufferedBytes(): number {
     let sum = 0;
-    for (const socket of this.#connections.keys()) sum += socket.writableLength;
+    for (const socket of this.#places.sockets()) sum += socket.writableLength;
     return sum;
   }
 }
