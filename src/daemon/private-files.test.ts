@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -50,4 +50,23 @@ test("private files are for their user; another text never takes the place of on
   const sly = await keepPrivateFile(folder, "../../etc/pass wd", "x");
   expect(basename(sly)).toMatch(/^pass_wd-[0-9a-f]{16}$/);
   expect(join(sly, "..")).toBe(folder);
+});
+
+test("a private file that the disk does not take is told as such, and nothing of it stays", async () => {
+  const folder = await makeFolder();
+  const path = await keepPrivateFile(folder, "web.pem", "text");
+  rmSync(path);
+  mkdirSync(path);
+  await expect(keepPrivateFile(folder, "web.pem", "text")).rejects.toMatchObject({
+    code: "ERR_JOURNAL",
+    message: expect.stringMatching(
+      /web-[0-9a-f]+\.pem can not be written: EISDIR.*nothing was changed/,
+    ),
+  });
+  expect(readdirSync(folder)).toEqual([basename(path)]);
+  const noFolder = join(folder, "file");
+  writeFileSync(noFolder, "");
+  await expect(keepPrivateFile(noFolder, "web.pem", "text")).rejects.toMatchObject({
+    code: "ERR_JOURNAL",
+  });
 });

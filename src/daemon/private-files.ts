@@ -8,6 +8,7 @@ import { readRegularFile } from "../platform/read-regular-file.ts";
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const HASH_DIGITS = 16;
+const KEPT_NAME = new RegExp(`-[0-9a-f]{${HASH_DIGITS}}(\\.[\\w-]*)?(\\.new)?$`);
 
 /** @throws CoreError ERR_JOURNAL where it can not be made */
 export async function makePrivateFolder(path: string): Promise<void> {
@@ -67,19 +68,35 @@ export async function replaceTextFile(path: string, text: string): Promise<void>
 /**
  * Keeps a text for this user alone. Another text is another file: one that is in use is never changed.
  * @returns its path
+ * @throws CoreError ERR_JOURNAL where the disk does not take it
  */
 export async function keepPrivateFile(folder: string, name: string, text: string): Promise<string> {
-  await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   const plain = basename(name).replaceAll(/[^\w.-]/g, "_");
   const ending = extname(plain);
   const stem = basename(plain, ending);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
   const path = join(folder, `${stem}-${hash}${ending}`);
   const fresh = `${path}.new`;
-  await writeSynced(fresh, text);
-  await rename(fresh, path);
-  await syncFolder(folder);
+  try {
+    await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    await writeSynced(fresh, text);
+    await rename(fresh, path);
+    await syncFolder(folder);
+  } catch (cause) {
+    await rm(fresh, { force: true }).catch(() => undefined);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CoreError(
+      "ERR_JOURNAL",
+      `${path} can not be written: ${why}; nothing was changed: see to the disk, and try again`,
+      { cause },
+    );
+  }
   return path;
+}
+
+/** Whether `keepPrivateFile` makes such names, or leaves them where the process ends meanwhile. */
+export function isKeptName(name: string): boolean {
+  return KEPT_NAME.test(name);
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {

@@ -3,12 +3,14 @@ import { describe, keyOf, type ModelObject } from "../../core/model/object.ts";
 import { CONTROL_OWNER, type ControlWorld, type DesiredChange } from "../world.ts";
 import { type StateView, viewOf } from "./state-view.ts";
 
+type Committing = Pick<ControlWorld, "store" | "commit">;
+
 /**
  * Makes a change true. Where sources have an order, an object whose name or address an earlier source
  * has would wait until that is free: what is commanded is so at once or refused.
  * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN, and what the instance says
  */
-export async function commitChange(world: ControlWorld, change: DesiredChange): Promise<void> {
+export async function commitChange(world: Committing, change: DesiredChange): Promise<void> {
   if (change.set.length === 0 && change.delete.length === 0) return;
   const { store } = world;
   const inverse = store.isOrdered ? inverseOf(change, viewOf(store)) : undefined;
@@ -39,7 +41,7 @@ function inverseOf(change: DesiredChange, view: StateView): DesiredChange {
   };
 }
 
-function takenByOther(object: ModelObject, { store }: ControlWorld): CoreError {
+function takenByOther(object: ModelObject, { store }: Committing): CoreError {
   const key = keyOf(object);
   const what = describe(object.kind, key);
   const conflict = store

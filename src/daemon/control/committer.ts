@@ -67,6 +67,11 @@ export class Committer {
     return this.#inTurn(() => this.#options.journal.keepEntries(change));
   }
 
+  /** Does something between changes; refused as they are. */
+  between(act: () => Promise<void>): Promise<void> {
+    return this.#inTurn(act);
+  }
+
   /** From when it settles, nothing is changed or written any more: it is refused with this reason. */
   async stop(whyNot: string): Promise<void> {
     this.#whyNot = whyNot;

@@ -19,6 +19,7 @@ import { auditControl, audited } from "./audit-control.ts";
 import { Committer } from "./committer.ts";
 import { Controllers } from "./controllers.ts";
 import { createWorld } from "./create-world.ts";
+import { FileKeeper } from "./file-keeper.ts";
 import { reportControllers } from "./report-controllers.ts";
 import { reportJournal } from "./report-journal.ts";
 
@@ -52,6 +53,7 @@ export class ControlSide {
   readonly #controllers: Controllers;
   #control: Control | undefined;
   #committer: Committer | undefined;
+  #files: FileKeeper | undefined;
 
   /** The folder is this process's alone by now. @throws CoreError ERR_JOURNAL */
   static async open(options: ControlSideOptions): Promise<ControlSide> {
@@ -120,6 +122,15 @@ export class ControlSide {
     committer.load();
     store.markSynced(CONTROL_OWNER);
     reportJournal(journal, report);
+    // Shared, so that what is applied and what is commanded never plan on the same state at once.
+    const turns = new Turns();
+    const files = new FileKeeper({
+      ...deps,
+      store,
+      committer,
+      turns,
+      stateFolder: control.stateFolder,
+    });
     const world = createWorld({
       store,
       engine: options.engine,
@@ -127,14 +138,13 @@ export class ControlSide {
       committer,
       journal,
       version: deps.version,
-      stateFolder: control.stateFolder,
+      files: files.kept,
       maxFileBytes: config.values.maxFileBytes,
       shutdown,
     });
     this.#keepFile = world.keepFile;
     this.#committer = committer;
-    // Shared, so that what is applied and what is commanded never plan on the same state at once.
-    const turns = new Turns();
+    this.#files = files;
     this.#control = auditControl(createControl(world, turns), {
       log: deps.log,
       takeNotes: () => committer.takeNotes(),
@@ -154,6 +164,8 @@ export class ControlSide {
   /** @throws CoreError ERR_LISTEN, ERR_REFUSED for those that the options ask for */
   async openControllers(): Promise<void> {
     const { control } = this.#options;
+    // Not before: a process whose place this one takes may need them until it has given way.
+    this.#files?.begin();
     if (control.resp) await this.#controllers.start("resp-controller", "resp", control.resp);
     if (control.http) await this.#controllers.start("http-controller", "http", control.http);
     for (const entry of this.#journal.kept.entries()) {

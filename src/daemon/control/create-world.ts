@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import type { EnginePort } from "../../control/engine-port.ts";
 import type { ControllersPort, ControlWorld } from "../../control/world.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import type { Journal } from "../journal/journal.ts";
-import { KeptFiles } from "../kept-files.ts";
+import type { KeptFiles } from "../kept-files.ts";
 import { readTextFile, replaceTextFile } from "../private-files.ts";
 import type { Committer } from "./committer.ts";
 import { LookUp } from "./look-up.ts";
@@ -15,24 +14,18 @@ export interface WorldParts {
   readonly committer: Committer;
   readonly journal: Journal;
   readonly version: string;
-  readonly stateFolder: string;
+  readonly files: KeptFiles;
   readonly maxFileBytes: number;
   readonly shutdown: () => void;
 }
 
 /** The answer to the command that ends the instance goes out first. */
 const SHUTDOWN_AFTER_MS = 100;
-const FILES_FOLDER = "files";
 
 /** What commands need of this instance. */
 export function createWorld(parts: WorldParts): ControlWorld {
-  const { store, engine, controllers, committer, journal, version, maxFileBytes } = parts;
+  const { store, engine, controllers, committer, journal, version, maxFileBytes, files } = parts;
   const lookUp = new LookUp();
-  const files = new KeptFiles(join(parts.stateFolder, FILES_FOLDER), (path) =>
-    [...store.state().certificates.values()].some(
-      ({ certFiles, keyFile }) => keyFile === path || certFiles.includes(path),
-    ),
-  );
   return {
     store,
     engine,

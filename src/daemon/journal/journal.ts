@@ -1,4 +1,4 @@
-import { chmod, open, readFile, rename, rm } from "node:fs/promises";
+import { chmod, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate as pause } from "node:timers/promises";
 import { pauseAt } from "../../control/pause.ts";
@@ -233,6 +233,14 @@ export async function readKept(folder: string): Promise<KeptState> {
   const path = join(folder, JOURNAL_NAME);
   const bytes = await readIfThere(path);
   return bytes === undefined ? new KeptState() : readJournal(bytes, path).kept;
+}
+
+/** The texts of the journals that were put aside, be they damaged. */
+export async function readAsides(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter(
+    (name) => name.startsWith(`${JOURNAL_NAME}.`) && name !== newPath(JOURNAL_NAME),
+  );
+  return Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 }
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {
