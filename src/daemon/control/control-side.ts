@@ -77,6 +77,7 @@ export class ControlSide {
       control: () => this.control,
       log: deps.log,
       maySystem: control.maySystem,
+      secretOf: (type) => (type === "resp-controller" ? control.resp : control.http)?.secret,
       httpHosts: control.httpHosts,
       keepFile: (name, text) => this.#keepFile(name, text),
       status,

@@ -19,12 +19,13 @@ function entry(
   return { kind: "controller", type, name, address, secretFile: "" };
 }
 
-function createControllers(): Controllers {
+function createControllers(secret?: string): Controllers {
   const { control } = new TypedControl();
   const controllers = new Controllers({
     control: () => control,
     log: createLog().log,
     maySystem: false,
+    secretOf: () => secret,
     httpHosts: [],
     keepFile: () => Promise.reject(new Error("no files in this test")),
     status: async () => ({}),
@@ -108,4 +109,14 @@ test("a second try of what is kept brings it back, and leaves what listens alone
   expect(controllers.list()).toEqual([
     { type: "http-controller", name: "h2", address, hasSecret: false, connections: 0 },
   ]);
+});
+
+test.each([
+  [undefined, false],
+  ["word", true],
+])("one that commands add takes the secret of the instance: %s", async (secret, hasSecret) => {
+  const controllers = createControllers(secret);
+  await controllers.add(entry("resp-controller", "r", ANY_PORT));
+  await controllers.add(entry("http-controller", "h", ANY_PORT));
+  expect(controllers.list()).toMatchObject([{ hasSecret }, { hasSecret }]);
 });

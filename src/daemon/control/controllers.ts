@@ -24,6 +24,8 @@ export interface ControllersOptions {
   readonly control: () => Control;
   readonly log: Log;
   readonly maySystem: boolean;
+  /** What clients of controllers have to say that were given no secret of their own; undefined: nothing. */
+  readonly secretOf: (type: ControllerType) => string | undefined;
   readonly httpHosts: readonly string[];
   readonly keepFile: ControlWorld["keepFile"];
   readonly status: () => Promise<unknown>;
@@ -83,7 +85,7 @@ export class Controllers implements ControllersPort {
       type: entry.type,
       name,
       address: entry.address,
-      hasSecret: entry.secretFile !== "",
+      hasSecret: entry.secretFile !== "" || this.#options.secretOf(entry.type) !== undefined,
       connections: 0,
       problem,
     }));
@@ -114,7 +116,8 @@ export class Controllers implements ControllersPort {
       );
     }
     const place = type === "resp-controller" ? "password-file" : "token-file";
-    const secret = secretFile === "" ? undefined : await readSecretFile(secretFile, place);
+    const { secretOf } = this.#options;
+    const secret = secretFile === "" ? secretOf(type) : await readSecretFile(secretFile, place);
     await this.#start(type, name, { address, secret }, "give another address");
   }
 
