@@ -81,7 +81,8 @@ async function apply(input: CommandInput): Promise<number> {
     if (summarize(applied.changes) !== summarize(changes)) {
       context.stdout.write(renderChanges(applied.changes, paintFor(context)));
     }
-    context.stdout.write(`applied, revision ${applied.revision}\n`);
+    const note = applied.note === undefined ? "" : `; ${applied.note}`;
+    context.stdout.write(`applied, revision ${applied.revision}${note}\n`);
     return EXIT_OK;
   });
 }

@@ -58,6 +58,7 @@ async function remove(input: CommandInput): Promise<number> {
       ? `${JSON.stringify({ dryRun, ...result })}\n`
       : renderChanges(result.changes, paintFor(context)),
   );
+  if (!json && result.note !== undefined) context.stdout.write(`${result.note}\n`);
   return EXIT_OK;
 }
 

@@ -45,6 +45,8 @@ export class MemoryWorld implements ControlWorld {
   failNext: CoreError | undefined;
   /** What is waited for before a change is made. */
   beforeCommit: () => Promise<void> = async () => undefined;
+  /** What is told to be under way of each change. */
+  note = "";
   isShutDown = false;
   #kept: readonly RuntimeEntry[] = [];
 
@@ -53,7 +55,7 @@ export class MemoryWorld implements ControlWorld {
     this.engine = options.engine === null ? undefined : (options.engine ?? new MemoryEngine());
   }
 
-  async commit(change: DesiredChange): Promise<void> {
+  async commit(change: DesiredChange): Promise<string> {
     await this.beforeCommit();
     this.#failIfTold();
     this.store.transact(CONTROL_OWNER, (transaction) => {
@@ -61,14 +63,16 @@ export class MemoryWorld implements ControlWorld {
       for (const object of change.set) transaction.set(object);
     });
     this.commits.push(change);
+    return this.note;
   }
 
   async prepare(): Promise<void> {}
 
-  async replace(objects: readonly ModelObject[]): Promise<void> {
+  async replace(objects: readonly ModelObject[]): Promise<string> {
     await this.beforeCommit();
     this.#failIfTold();
     this.store.transact(CONTROL_OWNER, (transaction) => transaction.replaceAll(objects));
+    return this.note;
   }
 
   async keep(change: RuntimeChange): Promise<void> {

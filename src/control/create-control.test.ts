@@ -149,6 +149,20 @@ describe("who may", () => {
   );
 });
 
+test("what is still under way is told to the one whose change it is", async () => {
+  const typed = new TypedControl();
+  const { world } = typed;
+  world.note = "not applied yet";
+  world.files.set("/config", "add upstream u1");
+  expect(await typed.type("add upstream u0")).toEqual({ kind: "done", note: "not applied yet" });
+  expect(await typed.type("System: load /config")).toEqual({
+    kind: "done",
+    note: "1 command, 1 object set; not applied yet",
+  });
+  world.note = "";
+  expect(await typed.type("add upstream u2")).toEqual({ kind: "done", note: "" });
+});
+
 test("system commands do what they say", async () => {
   const instance = new TypedControl();
   expect(await instance.text("version")).toBe("0.0.0-test");

@@ -18,3 +18,8 @@ export type Result =
   | { readonly kind: "text"; readonly text: string };
 
 export const DONE: Result = { kind: "done", note: "" };
+
+/** @param notes empty ones are left out */
+export function doneWith(...notes: readonly string[]): Result {
+  return { kind: "done", note: notes.filter((note) => note !== "").join("; ") };
+}

@@ -79,13 +79,14 @@ export interface ControlWorld {
   /**
    * Makes a change true, all or nothing: store, journal, data planes. Settles when it is kept and the
    * data planes have it; where one can not (a port is taken), all of it is taken back.
+   * @returns what is still under way of it, for people; empty where nothing is
    * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN, ERR_LISTEN, ERR_JOURNAL
    */
-  commit(change: DesiredChange): Promise<void>;
+  commit(change: DesiredChange): Promise<string>;
   /** Does ahead what can be done of a large change before its turn, so that others wait the less. */
   prepare(objects: readonly ModelObject[]): Promise<void>;
   /** Everything of the owner `control` is just this from now on, as in `commit`. */
-  replace(objects: readonly ModelObject[]): Promise<void>;
+  replace(objects: readonly ModelObject[]): Promise<string>;
   /** Keeps what was made beside the objects; the caller makes it and, where this fails, undoes it. */
   keep(change: RuntimeChange): Promise<void>;
   /** What `keep` has kept, in order. */

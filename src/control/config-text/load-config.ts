@@ -15,7 +15,7 @@ import { taken } from "../resources/refusals.ts";
 import { Draft, type StateView, viewOf } from "../resources/state-view.ts";
 import { desiredOf, HANDLERS, RESOURCES } from "../resources/table.ts";
 import { TrackedView } from "../resources/tracked-view.ts";
-import type { Result } from "../result.ts";
+import { doneWith, type Result } from "../result.ts";
 import {
   CONTROL_OWNER,
   type ControlWorld,
@@ -38,6 +38,12 @@ interface LoadPlan {
   readonly running: readonly ConfigStep[];
 }
 
+interface Loaded {
+  readonly change: DesiredChange;
+  /** What is still under way of it. */
+  readonly note: string;
+}
+
 /**
  * Makes all of a configuration true beside what is there, or nothing of it. First all of it is
  * planned, then loops and controllers are made, then the objects, in one change; where that fails
@@ -57,14 +63,13 @@ export async function loadConfig(
   try {
     const isLong = steps.length > LINES_A_TURN;
     const early = isLong ? await planAhead(steps, tracked, world) : undefined;
-    const load = async (): Promise<DesiredChange> => {
+    const load = async (): Promise<Loaded> => {
       const isGood = early !== undefined && !tracked.isStale;
       const plan = isGood ? early : await planSteps(steps, viewOf(world.store));
-      await makeSo(plan, world);
-      return plan.change;
+      return { change: plan.change, note: await makeSo(plan, world) };
     };
-    const change = await turns.take(load, { isLong });
-    return { kind: "done", note: await noteOf(steps.length, change.set, world) };
+    const { change, note } = await turns.take(load, { isLong });
+    return doneWith(await noteOf(steps.length, change.set, world), note);
   } finally {
     tracked.close();
   }
@@ -108,11 +113,11 @@ async function changeOf(draft: Draft, view: StateView): Promise<DesiredChange> {
   return { set: different, delete: gone };
 }
 
-async function makeSo({ change, running }: LoadPlan, world: ControlWorld): Promise<void> {
+async function makeSo({ change, running }: LoadPlan, world: ControlWorld): Promise<string> {
   const before = [...world.kept()];
   try {
     for (const step of running) await startStep(step, world);
-    await commitChange(world, change);
+    return await commitChange(world, change);
   } catch (error) {
     await endAgain(world, before, error);
     throw error;

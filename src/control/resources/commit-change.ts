@@ -8,18 +8,19 @@ type Committing = Pick<ControlWorld, "store" | "commit">;
 /**
  * Makes a change true. Where sources have an order, an object whose name or address an earlier source
  * has would wait until that is free: what is commanded is so at once or refused.
+ * @returns what is still under way of it, for people; empty where nothing is
  * @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN, and what the instance says
  */
-export async function commitChange(world: Committing, change: DesiredChange): Promise<void> {
-  if (change.set.length === 0 && change.delete.length === 0) return;
+export async function commitChange(world: Committing, change: DesiredChange): Promise<string> {
+  if (change.set.length === 0 && change.delete.length === 0) return "";
   const { store } = world;
   const inverse = store.isOrdered ? inverseOf(change, viewOf(store)) : undefined;
-  await world.commit(change);
-  if (inverse === undefined) return;
+  const note = await world.commit(change);
+  if (inverse === undefined) return note;
   const waiting = change.set.find(
     (object) => store.ownerOf(object.kind, keyOf(object)) !== CONTROL_OWNER,
   );
-  if (waiting === undefined) return;
+  if (waiting === undefined) return note;
   const refusal = takenByOther(waiting, world);
   await world.commit(inverse);
   throw refusal;

@@ -12,7 +12,7 @@ import type {
   ResourceHandler,
 } from "../resource-handler.ts";
 import type { ResourceSpec } from "../resource-spec.ts";
-import { DONE, type Result, type ResultRecord } from "../result.ts";
+import { doneWith, type Result, type ResultRecord } from "../result.ts";
 import type { ControlWorld, DesiredChange } from "../world.ts";
 import { commitChange } from "./commit-change.ts";
 import { type StateView, viewOf } from "./state-view.ts";
@@ -82,8 +82,7 @@ async function carryOut(resource: DesiredResource, call: ActionCall): Promise<Re
     loopGroups: loopGroupsOf(world),
   });
   const change = withoutSame(plan, viewOf(world.store));
-  await commitChange(world, change);
-  return plan.note === "" ? DONE : { kind: "done", note: plan.note };
+  return doneWith(plan.note, await commitChange(world, change));
 }
 
 export function planOf(resource: DesiredResource, call: PlanCall): Plan {

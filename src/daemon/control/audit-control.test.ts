@@ -41,7 +41,7 @@ const RESOURCE: ResourceSpec = {
 
 const CALLER: Caller = { via: "resp", from: "127.0.0.1:5", maySystem: false };
 
-function create(run: Control["run"], notes: readonly string[] = []) {
+function create(run: Control["run"]) {
   const { log, lines } = createLog();
   const control = auditControl(
     {
@@ -52,7 +52,7 @@ function create(run: Control["run"], notes: readonly string[] = []) {
       revision: 7,
       onHealth: () => () => undefined,
     },
-    { log, takeNotes: () => notes },
+    log,
   );
   return { lines, control, give: (line: string) => control.run(control.parse(line), CALLER) };
 }
@@ -103,9 +103,4 @@ test("what was refused leaves a line as well, and who only asks leaves none", as
       },
     },
   ]);
-});
-
-test("what is still under way is a note of the result", async () => {
-  const { give } = create(async () => ({ kind: "done", note: "made" }), ["not applied yet"]);
-  expect(await give("add upstream u0")).toEqual({ kind: "done", note: "made; not applied yet" });
 });

@@ -2,7 +2,6 @@ import type { Caller, Command } from "../../control/command.ts";
 import type { Control } from "../../control/control.ts";
 import { formatCommand } from "../../control/grammar/format-command.ts";
 import type { ResourceSpec } from "../../control/resource-spec.ts";
-import type { Result } from "../../control/result.ts";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 
@@ -17,14 +16,8 @@ const ASKING: ReadonlySet<string> = new Set([
   "lookup",
 ]);
 
-export interface AuditOptions {
-  readonly log: Log;
-  /** What is still under way of what was changed, for people. */
-  readonly takeNotes: () => readonly string[];
-}
-
 /** The same commands; each that changes something, or was to, leaves a line: who, from where, what came of it. */
-export function auditControl(control: Control, { log, takeNotes }: AuditOptions): Control {
+export function auditControl(control: Control, log: Log): Control {
   return {
     resources: control.resources,
     parse: (line) => control.parse(line),
@@ -36,9 +29,7 @@ export function auditControl(control: Control, { log, takeNotes }: AuditOptions)
     run: async (command, caller, condition) => {
       if (!isChange(command)) return control.run(command, caller, condition);
       const text = commandText(command, control.resources);
-      return audited(log, text, caller, async () =>
-        withNotes(await control.run(command, caller, condition), takeNotes()),
-      );
+      return audited(log, text, caller, () => control.run(command, caller, condition));
     },
   };
 }
@@ -96,9 +87,4 @@ function secretParams(type: string, resources: readonly ResourceSpec[]): Readonl
     .flatMap(({ params }) => params);
   const secret = specs.filter((spec) => spec.kind === "text" && spec.secret === true);
   return new Set(secret.map(({ name }) => name));
-}
-
-function withNotes(result: Result, notes: readonly string[]): Result {
-  if (result.kind !== "done" || notes.length === 0) return result;
-  return { kind: "done", note: [result.note, ...notes].filter((note) => note !== "").join("; ") };
 }

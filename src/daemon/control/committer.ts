@@ -37,7 +37,6 @@ export class Committer {
   readonly #options: CommitterOptions;
   readonly #turns = new Turns();
   #whyNot: string | undefined;
-  #notes: string[] = [];
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -49,17 +48,21 @@ export class Committer {
     store.transact(CONTROL_OWNER, (transaction) => transaction.replaceAll(journal.kept.objects()));
   }
 
-  /** Refused where its objects are not any more as they were when it was asked for. */
-  commit(change: DesiredChange): Promise<void> {
+  /**
+   * Refused where its objects are not any more as they were when it was asked for.
+   * @returns what is still under way of it, for people; empty where nothing is
+   */
+  commit(change: DesiredChange): Promise<string> {
     // Where nobody is before it, nobody can change them before its turn.
     const before = this.#turns.isIdle ? undefined : this.#presentOf(change);
     return this.#inTurn(async () => {
       if (before !== undefined) this.#assertPresent(change, before);
-      await this.#commit(change);
+      return this.#commit(change);
     });
   }
 
-  replace(objects: readonly ModelObject[]): Promise<void> {
+  /** @returns as `commit` */
+  replace(objects: readonly ModelObject[]): Promise<string> {
     return this.#inTurn(() => this.#commit(this.#replacement(objects)));
   }
 
@@ -82,13 +85,6 @@ export class Committer {
     this.#whyNot = undefined;
   }
 
-  /** For people: what is still under way of the changes since it was last asked. */
-  takeNotes(): readonly string[] {
-    const notes = this.#notes;
-    this.#notes = [];
-    return notes;
-  }
-
   #assertPresent(change: DesiredChange, before: readonly (ModelObject | undefined)[]): void {
     if (this.#presentOf(change).some((object, index) => object !== before[index])) {
       throw new CoreError("ERR_REFUSED", CHANGED_MEANWHILE);
@@ -103,10 +99,10 @@ export class Committer {
     ];
   }
 
-  #inTurn(act: () => Promise<void>): Promise<void> {
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
       if (this.#whyNot !== undefined) throw new CoreError("ERR_REFUSED", this.#whyNot);
-      await act();
+      return act();
     });
   }
 
@@ -123,9 +119,9 @@ export class Committer {
     };
   }
 
-  async #commit(change: DesiredChange): Promise<void> {
-    if (change.set.length + change.delete.length === 0) return;
-    const { store, journal } = this.#options;
+  async #commit(change: DesiredChange): Promise<string> {
+    if (change.set.length + change.delete.length === 0) return "";
+    const { store, journal, log } = this.#options;
     const before = this.#troubles();
     const isTried = await this.#transact(change);
     try {
@@ -138,7 +134,9 @@ export class Committer {
       await this.#transact(journal.kept.inverseOf(change));
       throw error;
     }
-    if (!isTried) this.#tellLate();
+    if (isTried) return "";
+    log.warn({}, `a change is kept, but ${NOT_YET}`);
+    return NOT_YET;
   }
 
   /** @returns whether all data planes have tried it in time */
@@ -167,10 +165,5 @@ export class Committer {
   #troubles(): Troubles {
     const { progress, unserved } = this.#options;
     return troublesOf(progress.failures(), unserved());
-  }
-
-  #tellLate(): void {
-    this.#notes.push(NOT_YET);
-    this.#options.log.warn({}, `a change is kept, but ${NOT_YET}`);
   }
 }

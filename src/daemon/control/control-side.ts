@@ -146,10 +146,7 @@ export class ControlSide {
     this.#keepFile = world.keepFile;
     this.#committer = committer;
     this.#files = files;
-    this.#control = auditControl(createControl(world, turns), {
-      log: deps.log,
-      takeNotes: () => committer.takeNotes(),
-    });
+    this.#control = auditControl(createControl(world, turns), deps.log);
     live.control = {
       control: this.#control,
       world,

@@ -37,6 +37,8 @@ export interface ChangesResult {
   readonly changes: readonly ChangedObject[];
   /** Of the state, now. */
   readonly revision: number;
+  /** What is still under way of it, for people. */
+  readonly note?: string | undefined;
 }
 
 export interface GetParams {
@@ -108,6 +110,7 @@ export const deleteParams: z.ZodType<DeleteParams> = z.strictObject({
 export const changesResult: z.ZodType<ChangesResult> = z.object({
   changes: z.array(z.object(changed)),
   revision: z.number(),
+  note: z.string().optional(),
 });
 
 export const getParams: z.ZodType<GetParams> = z.strictObject({

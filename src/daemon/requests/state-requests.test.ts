@@ -1,7 +1,14 @@
-import { expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { MemoryWorld } from "../../control/control-world.fixture.ts";
+import { createControl } from "../../control/create-control.ts";
 import { keyOf, type ModelObject } from "../../core/model/object.ts";
 import { parseObject } from "../../core/model/parse.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
+import { createLog } from "../instance.fixture.ts";
+import { Journal } from "../journal/journal.ts";
 import { followEvents } from "./follow-events.ts";
 import type { LiveParts } from "./live-parts.ts";
 import { LogRing } from "./log-ring.ts";
@@ -62,6 +69,28 @@ test("an instance without commands, or that still starts, says which", async () 
   expect(() => get(liveWith(undefined), {})).toThrow("holds no state of its own");
   expect(() => get(liveWith(undefined, true), {})).toThrow("the instance still starts");
   await expect(apply(liveWith(new GlobalStore()), params)).rejects.toThrow("portolan up");
+});
+
+test("what is still under way of a change is told to whoever asked for it", async () => {
+  const world = new MemoryWorld();
+  const folder = await mkdtemp(join(tmpdir(), "portolan-requests-"));
+  const { log } = createLog();
+  const journal = await Journal.open({ folder, log, ignores: false, nowMs: () => 0 });
+  onTestFinished(async () => {
+    await journal.close();
+    await rm(folder, { recursive: true });
+  });
+  const live = liveWith(world.store, true);
+  live.control = {
+    control: createControl(world),
+    world,
+    journal,
+    change: (_what, _caller, act) => act(),
+  };
+  world.note = "not applied yet";
+  const ask = { objects: [group("a")], prune: false, dryRun: false };
+  expect(await apply(live, ask)).toMatchObject({ revision: 1, note: "not applied yet" });
+  expect(await apply(live, ask)).toEqual({ changes: [], revision: 1 });
 });
 
 test("events are what is logged from now on, with what people read", async () => {

@@ -43,8 +43,8 @@ async function change(
   return inTurn(what, callerOf(), async () => {
     const planned = plan(store);
     const changes = describeChange(store, planned);
-    if (changes.length > 0) await commitChange(world, planned);
-    return { changes, revision: store.revision };
+    const note = changes.length > 0 ? await commitChange(world, planned) : "";
+    return { changes, revision: store.revision, ...(note !== "" && { note }) };
   });
 }
 
