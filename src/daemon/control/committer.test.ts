@@ -247,6 +247,19 @@ test("a listener that is planned and not served is refused; so is a certificate 
   await committer.commit(set(listener("a", 80, { ...tls, idleTimeoutMs: 5 })));
 });
 
+test("a listener that was not served before can be changed; a new trouble of it is refused", async () => {
+  const { committer, plane } = await createBench();
+  await committer.commit(set(listener("a", 80)));
+  plane.unserved = [{ listener: "default/a", reason: "no such device" }];
+  await committer.commit(set(listener("a", 80, { idleTimeoutMs: 5 })));
+  plane.onSync = () => {
+    plane.unserved = [{ listener: "default/a", reason: "not permitted" }];
+  };
+  await expect(committer.commit(set(listener("a", 80, { idleTimeoutMs: 6 })))).rejects.toThrow(
+    "listener default/a: not permitted",
+  );
+});
+
 test("what goes although others use it goes: their trouble is tolerated", async () => {
   const { committer, plane, names } = await createBench();
   const reason = "its certificate is gone";

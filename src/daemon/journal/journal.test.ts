@@ -1,12 +1,21 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { DesiredChange } from "../../control/world.ts";
 import { keyOf, type ModelObject } from "../../core/model/object.ts";
 import { parseObject } from "../../core/model/parse.ts";
 import { createLog } from "../instance.fixture.ts";
+import { syncFolder } from "../private-files.ts";
 import type { RawFile } from "./append-file.ts";
 import { JOURNAL_NAME, Journal, type JournalOptions } from "./journal.ts";
 import {
@@ -74,6 +83,15 @@ test("what was kept is there again, for its user alone", async () => {
     { kind: "event-loop", name: "l2", group: "g" },
   ]);
   expect(messages()).toEqual([]);
+});
+
+test("a journal that others could read is its user's alone once it is open", async () => {
+  const folder = await makeFolder();
+  const { journal } = await openIn(folder);
+  await journal.close();
+  chmodSync(journal.path, 0o644);
+  await openIn(folder);
+  expect(statSync(journal.path).mode & 0o777).toBe(0o600);
 });
 
 test("an entry is forgotten by its name, whatever else is said of it; so it was in earlier versions", async () => {
@@ -259,12 +277,24 @@ test("what was under way to be written anew when the process ended is no harm", 
 class FullDisk {
   room = Number.POSITIVE_INFINITY;
   canCut = true;
+  /** What was done, in order; what takes its time when it is over. */
+  readonly done: string[] = [];
+
+  readonly syncFolder = async (path: string): Promise<void> => {
+    await syncFolder(path);
+    const { ino } = statSync(join(path, JOURNAL_NAME));
+    this.done.push(ino === this.#lastIno ? "sync folder" : "sync folder too early");
+  };
+
+  #lastIno = 0;
 
   readonly openFile = async (path: string, flags: "r+" | "wx"): Promise<RawFile> => {
     const file = await open(path, flags);
+    this.#lastIno = (await file.stat()).ino;
     const write = async (buffer: Buffer, from: number, length: number, at: number) => {
       const fits = Math.min(length, this.room);
       this.room -= fits;
+      this.done.push("write");
       if (fits === 0) throw Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" });
       return file.write(buffer, from, fits, at);
     };
@@ -273,12 +303,45 @@ class FullDisk {
       truncate: async (size) => {
         if (!this.canCut) throw new Error("EIO: i/o error");
         await file.truncate(size);
+        this.done.push("truncate");
       },
-      datasync: () => file.datasync(),
+      datasync: async () => {
+        await file.datasync();
+        // Whoever does not wait for it is seen.
+        await nextRound();
+        this.done.push("sync");
+      },
       close: () => file.close(),
     };
   };
 }
+
+test("a change is acknowledged when it is on the disk, not when it is written", async () => {
+  const disk = new FullDisk();
+  const { journal } = await openIn(await makeFolder(), disk);
+  expect(disk.done.splice(0)).toEqual(["write", "sync", "sync folder"]);
+  await journal.keepObjects(gone("a"));
+  disk.done.push("acknowledged");
+  await journal.keepEntries({ add: [], remove: [{ kind: "controller", name: "c" }] });
+  disk.done.push("acknowledged");
+  const each = ["write", "sync", "acknowledged"];
+  expect(disk.done).toEqual([...each, ...each]);
+});
+
+test("a file that is written anew is there for good, by its name too", async () => {
+  const disk = new FullDisk();
+  const { journal } = await openIn(await makeFolder(), {
+    openFile: disk.openFile,
+    syncFolder: disk.syncFolder,
+    minCompactBytes: 1000,
+  });
+  for (const _ of Array(20)) await journal.keepObjects(gone("a"));
+  await journal.close();
+  const atEnd = disk.done.lastIndexOf("sync folder");
+  expect(atEnd).toBeGreaterThan(2);
+  expect(disk.done.slice(atEnd - 2, atEnd)).toEqual(["write", "sync"]);
+  expect(disk.done).not.toContain("sync folder too early");
+});
 
 test.each([true, false])(
   "a full disk: the change fails, and the next one works when there is room (can be cut: %s)",
@@ -287,9 +350,11 @@ test.each([true, false])(
     const disk = new FullDisk();
     const { journal } = await openIn(folder, { openFile: disk.openFile });
     await journal.keepObjects(set(group("a")));
-    disk.room = 20;
+    // More than the next line has: what is left of it would stand behind that.
+    disk.room = 2000;
     disk.canCut = canCut;
-    await expect(journal.keepObjects(set(group("b")))).rejects.toMatchObject({
+    const many = Array.from({ length: 50 }, (_, index) => group(`b${index}`));
+    await expect(journal.keepObjects(set(...many))).rejects.toMatchObject({
       code: "ERR_JOURNAL",
       message: expect.stringMatching(/journal can not be written: ENOSPC.*nothing was changed/),
     });
@@ -299,7 +364,9 @@ test.each([true, false])(
     disk.canCut = true;
     await journal.keepObjects(set(group("c")));
     await journal.close();
-    expect(namesIn((await openIn(folder)).journal)).toEqual(["default/a", "default/c"]);
+    const { journal: again, messages } = await openIn(folder);
+    expect(namesIn(again)).toEqual(["default/a", "default/c"]);
+    expect(messages()).toEqual([]);
   },
 );
 

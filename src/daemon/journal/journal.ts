@@ -33,6 +33,8 @@ export interface JournalOptions {
   readonly nowMs: () => number;
   /** How files are opened; another way is for tests of disks that fail. */
   readonly openFile?: (path: string, flags: "r+" | "wx") => Promise<RawFile>;
+  /** How what is in a folder is made to last; another way is for tests. */
+  readonly syncFolder?: (path: string) => Promise<void>;
   /** A smaller file is never written anew. */
   readonly minCompactBytes?: number;
 }
@@ -68,7 +70,7 @@ export class Journal {
     if (bytes === undefined) {
       const kept = new KeptState();
       const file = await writeWhole(path, kept, 1, options);
-      await syncFolder(options.folder);
+      await syncWith(options)(options.folder);
       return new Journal(options, { path, kept, file, nextSeq: 1 });
     }
     const { kept, nextSeq, goodBytes, tornBytes } = readJournal(bytes, path);
@@ -182,7 +184,7 @@ export class Journal {
       for (const _ of this.kept.parts()) this.#nextSeq += 1;
       this.#compactAbove = minCompactBytes;
       await old.close();
-      await syncFolder(dirname(this.path));
+      await syncWith(this.#options)(dirname(this.path));
       log.info({ path: this.path, before, bytes: this.#file.size }, "the journal was written anew");
     } catch (error) {
       this.#compactAbove = before + minCompactBytes;
@@ -226,6 +228,10 @@ async function wholeText(kept: KeptState, first: number): Promise<string> {
 
 function openWith({ openFile }: JournalOptions): NonNullable<JournalOptions["openFile"]> {
   return openFile ?? ((path, flags) => open(path, flags, OWNER_ONLY));
+}
+
+function syncWith(options: JournalOptions): NonNullable<JournalOptions["syncFolder"]> {
+  return options.syncFolder ?? syncFolder;
 }
 
 /** What a journal holds, without touching it; nothing where there is none. @throws CoreError ERR_JOURNAL */
