@@ -27,6 +27,20 @@ test("an upstream without groups leads nowhere, not to a group of its own name",
   expect(await instance.names("list server-group in upstream u0")).toEqual([]);
 });
 
+test("the group that a service has without a name is told of, and can be given one", async () => {
+  const instance = new TypedControl();
+  await instance.typeAll(
+    "add service web ports http:80:8080/tcp",
+    "add endpoint e1 to service web address 10.0.0.1",
+  );
+  await expect(instance.type("list server in server-group web")).rejects.toMatchObject({
+    code: "ERR_NOT_FOUND",
+    message: expect.stringContaining('"add server-group web" makes it a group like any other'),
+  });
+  await instance.type("add server-group web");
+  expect(await instance.names("list server in server-group web")).toEqual(["e1"]);
+});
+
 test("a service sends to its own endpoints, or to the groups that it is given", async () => {
   const instance = new TypedControl();
   await instance.typeAll(

@@ -16,7 +16,7 @@ import {
 import { type Field, readFields, showFields, updateParams } from "./fields.ts";
 import { keyOfName, nameOfKey, nameProblem, type Place, placeOf } from "./names.ts";
 import { assertReferences, assertUnused, wordsFor } from "./references.ts";
-import { notFound, notOurs, taken } from "./refusals.ts";
+import { implicitGroup, notFound, notOurs, taken } from "./refusals.ts";
 import type { StateView } from "./state-view.ts";
 
 /** A resource that is objects of one kind, each by its own name. */
@@ -142,6 +142,11 @@ export function assertSomethingSaid<O>(call: PlanCall, fields: readonly Field<O>
   throw problemsError("ERR_USAGE", [problem]);
 }
 
+/** Whether a service keeps its servers in a group that nobody named: files can say it so. */
+function hasImplicitGroup(view: StateView, name: string): boolean {
+  return view.get("Service", keyOfName(name))?.groups.length === 0;
+}
+
 /** The object of a name, whoever owns it. @throws CoreError ERR_NOT_FOUND */
 export function find<K extends Kind>(
   resource: ObjectResource<K>,
@@ -150,7 +155,10 @@ export function find<K extends Kind>(
 ): ObjectOf<K> {
   const object = view.get(resource.kind, keyOfName(name));
   if (object !== undefined && resource.isOne(object)) return object;
-  if (object === undefined) throw notFound(resource.type, name, namesOf(resource, view));
+  if (object === undefined) {
+    if (resource.kind === "Group" && hasImplicitGroup(view, name)) throw implicitGroup(name);
+    throw notFound(resource.type, name, namesOf(resource, view));
+  }
   throw notFound(resource.type, name, namesOf(resource, view), wordsFor(object));
 }
 

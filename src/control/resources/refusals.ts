@@ -30,6 +30,14 @@ export function notFound(
   return new CoreError("ERR_NOT_FOUND", `there is no ${type} "${name}"; ${reason}`);
 }
 
+/** A service has it without saying so. */
+export function implicitGroup(name: string): CoreError {
+  return new CoreError(
+    "ERR_NOT_FOUND",
+    `there is no server-group "${name}"; the service of that name keeps its servers without one: "add server-group ${name}" makes it a group like any other`,
+  );
+}
+
 export function notOurs(what: string, owner: string): CoreError {
   return new CoreError(
     "ERR_NOT_OURS",
