@@ -84,7 +84,7 @@ export async function keepPrivateFile(folder: string, name: string, text: string
     await syncFolder(folder);
   } catch (cause) {
     await rm(fresh, { force: true }).catch(() => undefined);
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new CoreError(
       "ERR_JOURNAL",
       `${path} can not be written: ${why}; nothing was changed: see to the disk, and try again`,
