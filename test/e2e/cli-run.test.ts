@@ -95,11 +95,17 @@ test.each([
   const config = stateFile("").replace("state.yaml", "config.fifo");
   await promisify(execFile)("mkfifo", [config]);
   const cli = startCli(["run", "--config", config]);
-  // Opens when the program does, which then waits for what is never written.
+  // Opens when the program does, which then reads a file that never ends.
   const writer = await open(config, "w");
   cli.kill(signal);
+  let isRunning = true;
+  const ended = cli.ended().finally(() => {
+    isRunning = false;
+  });
+  // A process ends only once its reading has: each line ends one.
+  while (isRunning) await writer.write("# more follows\n").catch(() => undefined);
   await writer.close();
-  expect(await cli.ended()).toMatchObject({ code: expected, signal: undefined, stderr: "" });
+  expect(await ended).toMatchObject({ code: expected, signal: undefined, stderr: "" });
 });
 
 test("SIGINT is 130", async () => {
