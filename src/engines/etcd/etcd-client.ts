@@ -188,8 +188,18 @@ export class EtcdClient {
 
   async #call<T>(call: UnaryCall<T>): Promise<T> {
     const { deadlineMs = this.limits.deadlineMs } = call;
-    const endMs = performance.now() + deadlineMs;
-    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(deadlineMs)]);
+    // Not AbortSignal.timeout: of one that only `any` knows, Node 20 forgets the timer.
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), deadlineMs);
+    try {
+      return await this.#callUntil(call, performance.now() + deadlineMs, deadline.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #callUntil<T>(call: UnaryCall<T>, endMs: number, deadline: AbortSignal): Promise<T> {
+    const signal = AbortSignal.any([this.signal, deadline]);
     let last: CoreError | undefined;
     let hasRenewed = false;
     for (;;) {
