@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { checkAuthorities, checkPair } from "../backends/userspace/files/check-pair.ts";
 import { parseUsers } from "../backends/userspace/files/parse-users.ts";
 import { CoreError, messageOf } from "../core/errors.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
+import { checkAuthorities, checkPair } from "../platform/tls/check-pair.ts";
 import type { LB_OPTIONS } from "./lb-options.ts";
 
 type LbFiles = Pick<

@@ -1,4 +1,4 @@
-import { BALANCING_METHODS } from "../core/model/group.ts";
+import { BALANCING_METHODS, METHOD_SHORTS } from "../core/model/group.ts";
 
 /** What `lb` balances, and how. */
 export const LB_OPTIONS = {
@@ -10,10 +10,11 @@ export const LB_OPTIONS = {
   },
   method: {
     kind: "enum",
-    // Its type has to be said where declarations are made file by file.
+    // Types have to be said where declarations are made file by file.
     values: BALANCING_METHODS as typeof BALANCING_METHODS,
+    aliases: METHOD_SHORTS as typeof METHOD_SHORTS,
     default: "weighted-round-robin",
-    help: "how a server is chosen",
+    help: "how a server is chosen; wrr, wlc, rr, ll and source are short for some of them",
   },
   protocol: {
     kind: "enum",

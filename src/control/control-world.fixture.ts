@@ -1,3 +1,4 @@
+import { generate } from "selfsigned";
 import { CoreError } from "../core/errors.ts";
 import type { ModelObject } from "../core/model/object.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
@@ -18,9 +19,10 @@ import {
 export const CERT_FILE = "/pem/site.pem";
 export const KEY_FILE = "/pem/site.key";
 
+const PAIR = await generate([{ name: "commonName", value: "site.example" }], { keyType: "ec" });
 const PEM_FILES: readonly (readonly [string, string])[] = [
-  [CERT_FILE, "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"],
-  [KEY_FILE, "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n"],
+  [CERT_FILE, PAIR.cert],
+  [KEY_FILE, PAIR.private],
 ];
 
 export interface MemoryWorldOptions {

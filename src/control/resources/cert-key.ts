@@ -2,11 +2,13 @@ import { CoreError } from "../../core/errors.ts";
 import type { ObjectOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
 import { invalid, type Problem, problemsError } from "../../core/model/problems.ts";
+import { checkPair } from "../../platform/tls/check-pair.ts";
 import type { ActionCall } from "../resource-handler.ts";
 import type { ControlWorld } from "../world.ts";
 import { actionsOf } from "./actions.ts";
 import type { DesiredResource } from "./desired-resource.ts";
 import { type Field, list, text } from "./fields.ts";
+import { keyOfName } from "./names.ts";
 import { namesOf, type ObjectResource, planners, recordsOf } from "./object-resource.ts";
 
 type Certificate = ObjectOf<"Certificate">;
@@ -48,36 +50,53 @@ export const CERT_KEYS: ObjectResource<"Certificate"> = {
   isOne: () => true,
 };
 
-/** The files must be there and hold what they should, or no listener could use them. */
-async function examine({ params, world }: ActionCall): Promise<void> {
-  const wanted: [string, string, RegExp][] = (params.list("cert") ?? []).map((file) => [
-    "cert",
-    file,
-    /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/,
-  ]);
-  const key = params.text("key");
-  if (key !== undefined) wanted.push(["key", key, /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/]);
-  const found = await Promise.all(
-    wanted.map(([name, file, mark]) => examineFile(world, name, file, mark)),
+/** What a file has to hold. */
+const CERTIFICATE = {
+  name: "cert",
+  mark: /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/,
+  what: "a certificate",
+};
+const KEY = {
+  name: "key",
+  mark: /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/,
+  what: "a private key",
+};
+
+/** The files must be there, hold what they should and belong together, or no listener could use them. */
+async function examine({ command, params, world }: ActionCall): Promise<void> {
+  const present = world.store.state().certificates.get(keyOfName(command.name));
+  const certFiles = params.list("cert") ?? present?.certFiles ?? [];
+  const keyFile = params.text("key") ?? present?.keyFile;
+  if (keyFile === undefined) return;
+  const problems: Problem[] = [];
+  const certs = await Promise.all(
+    certFiles.map((file) => readPem(world, file, CERTIFICATE, problems)),
   );
-  const problems = found.filter((problem) => problem !== undefined);
+  const key = await readPem(world, keyFile, KEY, problems);
+  if (problems.length === 0) {
+    const unfit = checkPair(certs.join("\n"), key, { certFiles, keyFile });
+    if (unfit !== undefined)
+      problems.push(invalid(["key"], keyFile, `a pair that a listener can use (${unfit})`));
+  }
   if (problems.length > 0) throw problemsError("ERR_USAGE", problems);
 }
 
-async function examineFile(
+/** Its text; empty, and a problem, where it can not be used. */
+async function readPem(
   world: ControlWorld,
-  name: string,
   file: string,
-  mark: RegExp,
-): Promise<Problem | undefined> {
-  const what = name === "key" ? "a private key" : "a certificate";
+  { name, mark, what }: typeof CERTIFICATE,
+  problems: Problem[],
+): Promise<string> {
   try {
     const pem = await world.readFile(file);
-    return mark.test(pem) ? undefined : invalid([name], file, `a PEM file that holds ${what}`);
+    if (mark.test(pem)) return pem;
+    problems.push(invalid([name], file, `a PEM file that holds ${what}`));
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
-    return invalid([name], file, `a file that can be read (${error.message})`);
+    problems.push(invalid([name], file, `a file that can be read (${error.message})`));
   }
+  return "";
 }
 
 export const CERT_KEY: DesiredResource = {

@@ -4,6 +4,7 @@ import {
   type HealthCheck,
   type HealthCheckProtocol,
   type HttpCheck,
+  METHOD_SHORTS,
   type RouteHints,
 } from "../../core/model/group.ts";
 import { type Field, integer, type Lens, list, text, word } from "./fields.ts";
@@ -200,13 +201,7 @@ export const GROUP_FIELDS: readonly Field<Group>[] = [
       name: "method",
       field: "method",
       values: BALANCING_METHODS,
-      aliases: {
-        wrr: "weighted-round-robin",
-        wlc: "least-connections",
-        source: "source-hash",
-        rr: "round-robin",
-        ll: "least-latency",
-      },
+      aliases: METHOD_SHORTS,
       help: "How a server is chosen",
       standard: "weighted-round-robin",
     },

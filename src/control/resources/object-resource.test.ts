@@ -1,3 +1,4 @@
+import { generate } from "selfsigned";
 import { expect, test } from "vitest";
 import { CERT_FILE, KEY_FILE } from "../control-world.fixture.ts";
 import { TypedControl } from "../typed.fixture.ts";
@@ -311,4 +312,16 @@ test("files of certificates are looked at before a cert-key is there", async () 
     /^ERR_USAGE cert: .*certificate.*\ncert: .*no such file.*\nkey: .*private key/,
   );
   expect(await instance.names("list cert-key")).toEqual([]);
+});
+
+test("a key that does not belong to its certificate is refused, also when one of both is changed", async () => {
+  const instance = new TypedControl();
+  const other = await generate([{ name: "commonName", value: "other.example" }], { keyType: "ec" });
+  instance.world.files.set("/pem/other.key", other.private);
+  const unfit = /^ERR_USAGE key: "\/pem\/other\.key".*does not belong to the certificate/;
+  expect(await instance.refusal(`add cert-key c0 cert ${CERT_FILE} key /pem/other.key`)).toMatch(
+    unfit,
+  );
+  await instance.type(`add cert-key c0 cert ${CERT_FILE} key ${KEY_FILE}`);
+  expect(await instance.refusal("update cert-key c0 key /pem/other.key")).toMatch(unfit);
 });

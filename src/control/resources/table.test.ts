@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ACTIONS } from "../command.ts";
+import { CERT_FILE, KEY_FILE } from "../control-world.fixture.ts";
 import { RESOURCE_NAMES } from "../resource-names.ts";
 import { TypedControl } from "../typed.fixture.ts";
 import { DNS_SERVERS } from "./dns-server.ts";
@@ -32,8 +33,8 @@ const BASE = [
 async function prepared(): Promise<TypedControl> {
   const instance = new TypedControl();
   for (const name of ["site", "chain", "new"]) {
-    instance.world.files.set(`/etc/ssl/${name}.pem`, "-----BEGIN CERTIFICATE-----");
-    instance.world.files.set(`/etc/ssl/${name}.key`, "-----BEGIN PRIVATE KEY-----");
+    instance.world.files.set(`/etc/ssl/${name}.pem`, await instance.world.readFile(CERT_FILE));
+    instance.world.files.set(`/etc/ssl/${name}.key`, await instance.world.readFile(KEY_FILE));
   }
   await instance.typeAll(...BASE);
   return instance;

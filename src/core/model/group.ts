@@ -12,6 +12,15 @@ export const BALANCING_METHODS = [
 
 export type BalancingMethod = (typeof BALANCING_METHODS)[number];
 
+/** As people who know other balancers type them. */
+export const METHOD_SHORTS: Readonly<Record<string, BalancingMethod>> = Object.freeze({
+  wrr: "weighted-round-robin",
+  wlc: "least-connections",
+  source: "source-hash",
+  rr: "round-robin",
+  ll: "least-latency",
+});
+
 /** What a request says about where it wants to go; empty fields say nothing. */
 export interface RouteHints {
   /** `a.example`, `*.example` for its sub-domains, `*` for any. */

@@ -34,6 +34,8 @@ export type OptionSpec =
   | (SpecBase & {
       readonly kind: "enum";
       readonly values: readonly string[];
+      /** Short words for some of the values. */
+      readonly aliases?: Readonly<Record<string, string>>;
       readonly default?: string;
     })
   /** `HOST:PORT`, `PORT` (on loopback) or `unix:PATH`; `off` where it may be. */

@@ -36,7 +36,7 @@ export function parseOption(spec: OptionSpec, raw: unknown): OptionValue | undef
     case "duration":
       return typeof raw === "string" ? parseDurationMs(raw) : undefined;
     case "enum":
-      return typeof raw === "string" && spec.values.includes(raw) ? raw : undefined;
+      return parseWord(raw, spec.values, spec.aliases);
     case "address":
       if (raw === OFF && spec.canBeOff === true) return raw;
       return typeof raw === "string" || typeof raw === "number"
@@ -71,6 +71,16 @@ export function parseDurationMs(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text);
   const unitMs = UNIT_MS.get(match?.[2] ?? "");
   return unitMs === undefined ? undefined : Number(match?.[1]) * unitMs;
+}
+
+function parseWord(
+  raw: unknown,
+  values: readonly string[],
+  aliases: Readonly<Record<string, string>> = {},
+): string | undefined {
+  if (typeof raw !== "string") return undefined;
+  const word = Object.hasOwn(aliases, raw) ? aliases[raw] : raw;
+  return word !== undefined && values.includes(word) ? word : undefined;
 }
 
 function parseNumber(raw: unknown, min: number, max: number): number | undefined {

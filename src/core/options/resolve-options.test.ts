@@ -35,6 +35,18 @@ test("defaults stand where nothing is said", () => {
   });
 });
 
+test("a short word stands for its value, and only where the option has it", () => {
+  const spec = {
+    kind: "enum",
+    help: "how",
+    values: ["ops", "yaml"],
+    aliases: { y: "yaml" },
+  } as const;
+  expect(parseOption(spec, "y")).toBe("yaml");
+  expect(parseOption(spec, "toString")).toBeUndefined();
+  expect(parseOption(SPECS.format, "y")).toBeUndefined();
+});
+
 test("flag before environment before file", () => {
   const layers = [
     flagLayer({ node: "flag" }),

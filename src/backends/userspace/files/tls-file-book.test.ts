@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { certificateSchema } from "../../../core/model/certificate.ts";
 import { listenerSchema } from "../../../core/model/listener.ts";
 import { keyOf } from "../../../core/model/object.ts";
-import { checkPair } from "./check-pair.ts";
+import { checkPair } from "../../../platform/tls/check-pair.ts";
 import { TlsFileBook } from "./tls-file-book.ts";
 
 const NEVER_MS = 1_000_000;

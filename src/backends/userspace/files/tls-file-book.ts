@@ -1,8 +1,8 @@
 import { CoreError } from "../../../core/errors.ts";
 import type { Certificate } from "../../../core/model/certificate.ts";
 import type { Listener } from "../../../core/model/listener.ts";
+import { checkAuthorities, checkPair } from "../../../platform/tls/check-pair.ts";
 import type { CertificateConfig } from "../../../proxy/engine-config.ts";
-import { checkAuthorities, checkPair } from "./check-pair.ts";
 import { FileBook, type FileEntry } from "./file-book.ts";
 
 /** What the files of certificates say. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import { messageOf } from "../../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 
 /** As the loops have it: keys that are too short to be of use are refused. */
 const CIPHERS = "DEFAULT:@SECLEVEL=2";
