@@ -12,7 +12,10 @@ export const CHECK: CommandSpec = {
   description:
     "Says everything that is wrong, each with file, line and field. Reads all forms that file: reads.",
   arguments: [
-    { name: "FILE", help: "a state file, or a folder of *.yaml, *.yml and *.json files" },
+    {
+      name: "FILE",
+      help: "a state file, a folder of *.yaml, *.yml and *.json files, or - for standard input",
+    },
   ],
   optionGroups: [
     { title: "Output", specs: JSON_OPTION },
@@ -20,6 +23,7 @@ export const CHECK: CommandSpec = {
   ],
   examples: [
     { help: "a file", command: "check state.yaml" },
+    { help: "what another command writes", command: "check -" },
     { help: "all files of a folder, for a script", command: "check --json manifests/" },
   ],
   run: check,
@@ -31,7 +35,7 @@ async function check(input: CommandInput): Promise<number> {
   const { maxFileBytes } = resolveFlags(FILE_OPTIONS, input);
   const { json } = resolveFlags(JSON_OPTION, input);
   try {
-    const { objects, skipped } = await loadStore(path, maxFileBytes);
+    const { objects, skipped } = await loadStore(path, maxFileBytes, input.context);
     const counts = countKinds(objects);
     if (json) stdout.write(`${JSON.stringify({ ok: true, file: path, counts, skipped })}\n`);
     else {

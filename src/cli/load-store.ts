@@ -1,6 +1,7 @@
 import type { ModelObject } from "../core/model/object.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
-import { loadState } from "../sources/file/load-state.ts";
+import type { CliContext } from "./command-spec.ts";
+import { readState } from "./read-state.ts";
 
 export interface LoadedStore {
   readonly store: GlobalStore;
@@ -12,11 +13,15 @@ export interface LoadedStore {
 const OWNER = "file";
 
 /**
- * The state of a file or folder in a store of its own, read once.
+ * The state of a file, folder or standard input (`-`) in a store of its own, read once.
  * @throws CoreError with all that is wrong
  */
-export async function loadStore(path: string, maxFileBytes: number): Promise<LoadedStore> {
-  const { objects, skipped } = await loadState(path, { maxFileBytes });
+export async function loadStore(
+  path: string,
+  maxFileBytes: number,
+  context: CliContext,
+): Promise<LoadedStore> {
+  const { objects, skipped } = await readState(path, maxFileBytes, context);
   const store = new GlobalStore();
   store.transact(OWNER, (transaction) => transaction.replaceAll(objects));
   store.markSynced(OWNER);

@@ -36,10 +36,11 @@ interface Result {
   readonly stderr: string;
 }
 
-async function cli(args: readonly string[], environment = {}): Promise<Result> {
+async function cli(args: readonly string[], environment = {}, input = ""): Promise<Result> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
-  const code = await runCli(args, { stdout, stderr, environment, hostName: "host" });
+  const stdin = new PassThrough().end(input);
+  const code = await runCli(args, { stdin, stdout, stderr, environment, hostName: "host" });
   return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
 }
 
@@ -132,6 +133,21 @@ test("check counts what is there", async () => {
   });
   const { stdout } = await cli(["check", "--json", state]);
   expect(JSON.parse(stdout)).toMatchObject({ ok: true, counts: { Service: 1, Endpoint: 2 } });
+});
+
+test("check and view read standard input, within the limit", async () => {
+  expect(await cli(["check", "-"], {}, STATE)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^-: ok: 1 Service/),
+  });
+  expect(await cli(["view", "-", "--node", "a"], {}, STATE)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("127.0.0.1"),
+  });
+  expect(await cli(["check", "-", "--max-file-bytes", "10"], {}, STATE)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("standard input: more than 10 bytes"),
+  });
 });
 
 test("check says all that is wrong, with file, line and field, and is 3", async () => {

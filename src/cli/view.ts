@@ -25,7 +25,7 @@ const VIEW_OPTIONS = {
 export const VIEW: CommandSpec = {
   name: "view",
   summary: "print what one node is sent of a state",
-  arguments: [{ name: "FILE", help: "a state file, or a folder of them" }],
+  arguments: [{ name: "FILE", help: "a state file, a folder of them, or - for standard input" }],
   optionGroups: [
     { title: "Output", specs: { ...VIEW_OPTIONS, ...JSON_OPTION } },
     { title: "State files", specs: FILE_OPTIONS },
@@ -45,7 +45,7 @@ async function view(input: CommandInput): Promise<number> {
   const { maxFileBytes } = resolveFlags(FILE_OPTIONS, input);
   const node = options.node ?? context.hostName;
   const format = json ? "json" : options.format;
-  const { store } = await loadStore(path, maxFileBytes);
+  const { store } = await loadStore(path, maxFileBytes, context);
   noteUnknownNode(store, node, context);
   const ops = opsOf(store, node);
   context.stdout.write(
