@@ -19,6 +19,7 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["explain", async () => (await import("./explain.ts")).EXPLAIN],
   ["profile", async () => (await import("./profile.ts")).PROFILE],
   ["cleanup", async () => (await import("./cleanup.ts")).CLEANUP],
+  ["hello", async () => (await import("./hello.ts")).HELLO],
   ["support", async () => (await import("./support.ts")).SUPPORT],
   ["completion", async () => (await import("./completion.ts")).COMPLETION],
   ["version", async () => (await import("./version.ts")).VERSION],

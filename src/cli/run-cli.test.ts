@@ -125,6 +125,17 @@ test("options with a letter, and arguments that may be missing, are told so", as
   );
 });
 
+test("hello says what works here, for people and for machines", async () => {
+  const { code, stdout } = await cli(["hello"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ {2}userspace +works/m);
+  const { stdout: json } = await cli(["hello", "--json"]);
+  const { backends, auto } = JSON.parse(json);
+  const names = backends.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(expect.arrayContaining(["nftables", "userspace", "hcn"]));
+  expect(names).toContain(auto);
+});
+
 test("check counts what is there", async () => {
   expect(await cli(["check", state])).toEqual({
     code: 0,

@@ -1,0 +1,59 @@
+import { lstat, readFile } from "node:fs/promises";
+import process from "node:process";
+import { loadAllBackends } from "../../backends/registry.ts";
+import { CoreError } from "../../core/errors.ts";
+import { chooseBackend } from "../../daemon/choose-backend.ts";
+import { readThisMachine } from "../../daemon/this-machine.ts";
+import { posixProblem } from "../../net/posix/posix-support.ts";
+import type { Survey, Surveyed } from "./survey.ts";
+import { surveyKernel } from "./survey-kernel.ts";
+
+/** Looks at this machine; nothing is changed. */
+export async function surveyMachine(): Promise<Survey> {
+  const machine = readThisMachine();
+  const definitions = await loadAllBackends();
+  return {
+    providers: await surveyProviders(),
+    backends: await Promise.all(
+      definitions.map(async ({ name, summary, probe }) => ({
+        name,
+        summary,
+        findings: await probe(machine),
+      })),
+    ),
+    kernel: machine.os === "linux" ? await surveyKernel(readKernelFile) : [],
+    auto: await autoChoice(),
+  };
+}
+
+async function surveyProviders(): Promise<readonly Surveyed[]> {
+  const problem = await posixProblem(process);
+  const remedy = "the provider node takes its place";
+  return [
+    {
+      name: "posix",
+      summary: "event loops on system calls: the fast ones, with TLS",
+      findings: problem === undefined ? [] : [{ severity: "missing", what: problem, remedy }],
+    },
+    { name: "node", summary: "event loops on Node's own sockets", findings: [] },
+  ];
+}
+
+async function autoChoice(): Promise<string | undefined> {
+  try {
+    return (await chooseBackend(readThisMachine())).definition.name;
+  } catch (error) {
+    if (error instanceof CoreError && error.code === "ERR_NOT_POSSIBLE_HERE") return undefined;
+    throw error;
+  }
+}
+
+/** Devices and links are there without a text. */
+async function readKernelFile(path: string): Promise<string | undefined> {
+  try {
+    const isFile = (await lstat(path)).isFile();
+    return isFile ? await readFile(path, "utf8") : "";
+  } catch {
+    return undefined;
+  }
+}
