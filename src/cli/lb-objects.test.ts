@@ -49,6 +49,14 @@ test("listens on a unix path, and takes servers of either IP version then", () =
   expect(made).toHaveLength(5);
 });
 
+test("balances to unix sockets, beside addresses", () => {
+  const [, , , ...servers] = objects({ listen: "8080", servers: [`unix:/run/app/a.sock,${A}`] });
+  expect(servers).toMatchObject([
+    { name: "unix:run:app:a.sock", addresses: [], hostName: "/run/app/a.sock", ports: [] },
+    { name: A },
+  ]);
+});
+
 test("a SOCKS5 proxy to anywhere needs no servers", () => {
   const [, , listener, ...servers] = objects({ listen: "1080", socks5: true, allowOthers: true });
   expect(listener).toMatchObject({ mode: "socks5", allowOthers: true });
@@ -75,6 +83,16 @@ test("a SOCKS5 proxy asks for the users of a file", () => {
 describe("refuses", () => {
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["no address", { servers: [A] }, /^--listen: missing; expected/],
+    [
+      "a path that is none",
+      { listen: "80", servers: ["unix:a.sock"] },
+      /^--servers: "unix:a.sock" is not valid; expected HOST:PORT or unix:\/PATH/,
+    ],
+    [
+      "datagrams to a unix socket",
+      { listen: "80", servers: ["unix:/a.sock"], protocol: "udp" },
+      /^--servers: "unix:\/a.sock" is not valid with --protocol udp/,
+    ],
     ["no servers", { listen: "80" }, /^--servers: missing; expected/],
     ["no servers of SOCKS5", { listen: "80", socks5: true }, /^--servers: missing/],
     [

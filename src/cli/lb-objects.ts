@@ -6,6 +6,7 @@ import { groupSchema } from "../core/model/group.ts";
 import { type ListenerMode, listenerSchema } from "../core/model/listener.ts";
 import type { ModelObject } from "../core/model/object.ts";
 import { serviceSchema } from "../core/model/service.ts";
+import { isSocketPath, nameOfPlace, parseSocketPath } from "../core/model/socket-path.ts";
 import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { LB_OPTIONS } from "./lb-options.ts";
@@ -92,17 +93,25 @@ function parseServers(values: LbValues, problems: string[]): readonly HostPort[]
   const texts = values.servers.flatMap((part) => part.split(","));
   const servers = new Map<string, HostPort>();
   for (const text of texts) {
-    const server = parseHostPort(text.trim());
+    const server = parseServer(text.trim());
     if (server === undefined) {
-      problems.push(`--servers: "${text}" is not valid; expected HOST:PORT[,HOST:PORT]`);
+      problems.push(`--servers: "${text}" is not valid; expected HOST:PORT or unix:/PATH`);
+    } else if (isSocketPath(server.host) && values.protocol === "udp") {
+      problems.push(`--servers: "${text}" is not valid with --protocol udp; expected HOST:PORT`);
     } else if (servers.has(nameOf(server))) {
       problems.push(`--servers: "${text}" is given twice; expected each server once`);
     } else servers.set(nameOf(server), server);
   }
   if (texts.length === 0 && !(values.socks5 && values.allowOthers)) {
-    problems.push("--servers: missing; expected HOST:PORT[,HOST:PORT]");
+    problems.push("--servers: missing; expected HOST:PORT or unix:/PATH, separated by commas");
   }
   return [...servers.values()];
+}
+
+/** Of a unix socket the host is the path, and the port 0. */
+function parseServer(text: string): HostPort | undefined {
+  const path = parseSocketPath(text);
+  return path === undefined ? parseHostPort(text) : { host: path, port: 0 };
 }
 
 function checkOptions(values: LbValues, problems: string[]): void {
@@ -136,10 +145,10 @@ function endpointOf(server: HostPort): Endpoint {
     name: nameOf(server),
     group: NAME,
     ...(ip === undefined ? { hostName: server.host } : { addresses: [ip] }),
-    ports: [{ port: server.port }],
+    ports: server.port === 0 ? [] : [{ port: server.port }],
   });
 }
 
 function nameOf({ host, port }: HostPort): string {
-  return formatHostPort(host, port);
+  return nameOfPlace(host, port);
 }

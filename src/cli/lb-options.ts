@@ -5,7 +5,7 @@ export const LB_OPTIONS = {
   listen: { kind: "address", help: "where clients call" },
   servers: {
     kind: "list",
-    placeholder: "HOST:PORT[,...]",
+    placeholder: "HOST:PORT|unix:/PATH[,...]",
     help: "the servers to balance to, separated by commas; may be repeated",
   },
   method: {

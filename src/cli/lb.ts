@@ -41,6 +41,10 @@ export const LB: CommandSpec = {
         "lb --listen 0.0.0.0:443 --servers 10.0.0.1:80,10.0.0.2:80 --protocol http --tls-cert cert.pem --tls-key key.pem",
     },
     {
+      help: "two servers on unix sockets of this machine",
+      command: "lb --listen 8080 --servers unix:/run/app-1.sock,unix:/run/app-2.sock",
+    },
+    {
       help: "in place of the one that runs, without a connection refused",
       command: "lb --listen 8080 --servers 10.0.0.1:80,10.0.0.3:80 --take-over",
     },

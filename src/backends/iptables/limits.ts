@@ -44,7 +44,7 @@ export class Limits {
           ]
         : []),
       ...line(
-        "rules hold addresses and resolve no names, so these endpoints are not used",
+        "rules hold addresses, no host names and no unix sockets, so these endpoints are not used",
         [...this.#nameless.values()].flat(),
       ),
       ...line(

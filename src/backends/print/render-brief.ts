@@ -1,5 +1,5 @@
-import { formatHostPort } from "../../core/model/address.ts";
 import type { Service } from "../../core/model/service.ts";
+import { formatPlace } from "../../core/model/socket-path.ts";
 import type { NodeEndpoint, Op, SetOp } from "../../core/view/ops.ts";
 import { renderOp } from "./render-op.ts";
 
@@ -18,7 +18,7 @@ function summaryOf(op: SetOp): string {
       return summaryOfEndpoint(op.value);
     case "listeners": {
       const { address, port, mode, service } = op.value;
-      return `${port === 0 ? `unix:${address}` : formatHostPort(address, port)} ${mode} for ${service}`;
+      return `${formatPlace(address, port)} ${mode} for ${service}`;
     }
     case "groups":
       return `${op.value.method}, health check ${op.value.healthCheck.protocol}`;
@@ -47,7 +47,7 @@ function summaryOfService(service: Service): string {
 function summaryOfEndpoint({ endpoint, local, ports }: NodeEndpoint): string {
   const hosts = endpoint.addresses.length > 0 ? endpoint.addresses : [endpoint.hostName];
   const targets = [...new Set(ports.map(({ target }) => target))];
-  const where = hosts.flatMap((host) => targets.map((target) => formatHostPort(host, target)));
+  const where = hosts.flatMap((host) => targets.map((target) => formatPlace(host, target)));
   const place = endpoint.node === "" ? [] : [`on ${endpoint.node}`];
-  return [...where, ...place, ...(local ? ["(local)"] : [])].join(" ");
+  return [...new Set(where), ...place, ...(local ? ["(local)"] : [])].join(" ");
 }

@@ -1,4 +1,4 @@
-import { formatHostPort } from "../../core/model/address.ts";
+import { formatPlace } from "../../core/model/socket-path.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { EngineStats, GroupStats, ServerStats } from "../../proxy/engine-stats.ts";
 import { histogramSamples } from "../histogram-samples.ts";
@@ -112,7 +112,7 @@ function trafficFamilies(what: string, counted: readonly Counted[]): readonly Me
 }
 
 function serverLabels(group: GroupStats, { key, host, port }: ServerStats): MetricSample["labels"] {
-  return { group: group.key, server: key, address: formatHostPort(host, port) };
+  return { group: group.key, server: key, address: formatPlace(host, port) };
 }
 
 function histogram(

@@ -1,5 +1,4 @@
-import { formatHostPort } from "../../core/model/address.ts";
-import { formatSocketAddress, unixAddress } from "../../platform/socket-address.ts";
+import { formatPlace } from "../../core/model/socket-path.ts";
 import type { MemberHealth } from "../../proxy/engine/health-board.ts";
 import type { ServerConfig } from "../../proxy/engine-config.ts";
 import type { ServerCounts } from "../../proxy/engine-stats.ts";
@@ -44,5 +43,5 @@ const HEALTH: Readonly<Record<MemberHealth["health"], ServerState["health"]>> = 
 };
 
 function addressOf({ host, port }: ServerConfig): string {
-  return host.startsWith("/") ? formatSocketAddress(unixAddress(host)) : formatHostPort(host, port);
+  return formatPlace(host, port);
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Listener } from "../../core/model/listener.ts";
 import { type Kind, keyOf, type ObjectOf } from "../../core/model/object.ts";
 import type { Service, ServicePort } from "../../core/model/service.ts";
+import { formatPlace, isSocketPath } from "../../core/model/socket-path.ts";
 import type { Column } from "../text/render-table.ts";
 
 /** How objects of a kind are told in a line. */
@@ -80,11 +81,12 @@ export function nameOf<K extends Kind>(object: ObjectOf<K>): string {
 }
 
 function placeOf({ address, port }: Listener): string {
-  return port === 0 ? `unix:${address}` : formatHostPort(address, port);
+  return formatPlace(address, port);
 }
 
 function serverAddress({ addresses, hostName, ports }: Endpoint): string {
   const hosts = addresses.length > 0 ? addresses : [hostName];
+  if (isSocketPath(hostName)) return formatPlace(hostName, 0);
   const [only, ...others] = ports;
   if (only !== undefined && others.length === 0) {
     return list(hosts.map((host) => formatHostPort(host, only.port)));

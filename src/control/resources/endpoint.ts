@@ -3,6 +3,7 @@ import type { Endpoint } from "../../core/model/endpoint.ts";
 import { keyOf } from "../../core/model/object.ts";
 import { invalid } from "../../core/model/problems.ts";
 import { groupsOf } from "../../core/model/service.ts";
+import { formatPlace, isSocketPath, parseSocketPath } from "../../core/model/socket-path.ts";
 import { CONTROL_OWNER } from "../world.ts";
 import { actionsOf } from "./actions.ts";
 import type { DesiredResource } from "./desired-resource.ts";
@@ -27,13 +28,18 @@ const ADDRESS: Field<Endpoint> = {
       field: "address",
       placeholder: "IP",
       required: true,
-      help: "Where it is: an address of each family, or a host name",
+      help: "Where it is: an address of each family, a host name, or unix:/PATH on its node",
     },
   ],
-  show: ({ addresses, hostName }) => (hostName === "" ? addresses : [hostName]),
+  show: ({ addresses, hostName }) => {
+    if (hostName === "") return addresses;
+    return [isSocketPath(hostName) ? formatPlace(hostName, 0) : hostName];
+  },
   read: (endpoint, params, problems) => {
     const entries = params.list("address") ?? [];
     const [first = ""] = entries;
+    const path = entries.length === 1 ? parseSocketPath(first) : undefined;
+    if (path !== undefined) return { ...endpoint, addresses: [], hostName: path };
     if (entries.length === 1 && canonicalIp(first) === undefined && isHostName(first)) {
       return { ...endpoint, addresses: [], hostName: first };
     }
@@ -141,6 +147,7 @@ export const ENDPOINT: DesiredResource = {
           example: "endpoint web-1",
           add: [
             "add endpoint web-1 to service web address 10.1.0.5 node n1 zone a",
+            "add endpoint web-3 to service web address unix:/run/web.sock node n1",
             "add endpoint web-2 to service web address 10.1.0.6,fd00:1::6 ports http=8080",
           ],
           update: ["update endpoint web-1 in service web not-ready"],

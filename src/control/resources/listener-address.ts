@@ -1,6 +1,7 @@
-import { canonicalIp, formatHostPort } from "../../core/model/address.ts";
+import { canonicalIp } from "../../core/model/address.ts";
 import type { Listener } from "../../core/model/listener.ts";
 import { invalid } from "../../core/model/problems.ts";
+import { formatPlace } from "../../core/model/socket-path.ts";
 import type { Field } from "./fields.ts";
 
 /** Of connections, which unix sockets have too. */
@@ -22,7 +23,7 @@ function addressField(form: string, unix: boolean): Field<Listener> {
       },
     ],
     isFixed: true,
-    show: ({ address, port }) => (port === 0 ? `unix:${address}` : formatHostPort(address, port)),
+    show: ({ address, port }) => formatPlace(address, port),
     read: (listener, params, problems) => {
       const given = params.address("address");
       if (given?.kind === "unix" && given.path.startsWith("/")) {

@@ -127,7 +127,7 @@ test("annotations are other words for hints and checks; parameters win; the rest
   );
 });
 
-test("a server is an endpoint of its group, by address or by name", async () => {
+test("a server is an endpoint of its group, by address, name or path", async () => {
   const instance = new TypedControl();
   await instance.typeAll(
     "add server-group g0",
@@ -143,9 +143,16 @@ test("a server is an endpoint of its group, by address or by name", async () => 
     weight: 10,
   });
   expect(server("s2")).toMatchObject({ addresses: [], hostName: "db.example", weight: 0 });
+  await instance.typeAll("add server s3 to server-group g0 address unix:/run/s.sock");
+  expect(server("s3")).toMatchObject({ addresses: [], hostName: "/run/s.sock", ports: [] });
+  const [, , listed] = await instance.records("list-detail server in server-group g0");
+  expect(listed).toMatchObject({ address: "unix:/run/s.sock" });
   expect(
-    await instance.refusal("add server s3 to server-group g0 address unix:/run/s.sock"),
-  ).toMatch(/^ERR_USAGE address: "unix:/);
+    await instance.refusal("update server s3 in server-group g0 address unix:run/s.sock"),
+  ).toMatch(/^ERR_USAGE address: .*the path of a unix socket: from \/ on/);
+  expect(await instance.refusal("update server s3 in server-group g0 no-ipv4")).toMatch(
+    /given by its name/,
+  );
 });
 
 test("listeners of each mode have their words", async () => {

@@ -1,6 +1,12 @@
-import { canonicalIp, FAMILIES, type Family, formatHostPort } from "../../core/model/address.ts";
+import { canonicalIp, FAMILIES, type Family } from "../../core/model/address.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
-import type { Problem } from "../../core/model/problems.ts";
+import { invalid, type Problem } from "../../core/model/problems.ts";
+import {
+  formatPlace,
+  isGoodSocketPath,
+  isSocketPath,
+  SOCKET_PATH_FORM,
+} from "../../core/model/socket-path.ts";
 import { actionsOf } from "./actions.ts";
 import type { DesiredResource } from "./desired-resource.ts";
 import { type Field, integer } from "./fields.ts";
@@ -34,18 +40,25 @@ const ADDRESS: Field<Endpoint> = {
       kind: "address",
       name: "address",
       field: "address",
+      unix: true,
       required: true,
-      help: "Where it is, HOST:PORT; a host name is resolved, and followed when it changes",
+      help: "Where it is: HOST:PORT, or unix:/PATH of this machine; a host name is resolved, and followed when it changes",
     },
   ],
   show: ({ addresses, hostName, ports }) => {
     const hosts = hostName === "" ? addresses : [hostName];
     const numbers = ports.length === 0 ? [0] : ports.map(({ port }) => port);
-    return hosts.flatMap((host) => numbers.map((port) => formatHostPort(host, port))).join(",");
+    return hosts.flatMap((host) => numbers.map((port) => formatPlace(host, port))).join(",");
   },
-  read: (server, params) => {
+  read: (server, params, problems) => {
     const address = params.address("address");
-    if (address?.kind !== "tcp") return server;
+    if (address === undefined) return server;
+    if (address.kind === "unix") {
+      if (!isGoodSocketPath(address.path)) {
+        problems.push(invalid(["address"], address.path, SOCKET_PATH_FORM));
+      }
+      return { ...server, addresses: [], hostName: address.path, families: [], ports: [] };
+    }
     const ip = canonicalIp(address.host);
     return {
       ...server,
@@ -68,7 +81,7 @@ function unwanted(
     show: ({ families }) => families.length > 0 && !families.includes(family),
     read: (server, params, problems) => {
       const isUnwanted = params.flag(spec.name);
-      if (isUnwanted === true && server.hostName === "") {
+      if (isUnwanted === true && (server.hostName === "" || isSocketPath(server.hostName))) {
         problems.push({ ...FOR_NAMES, path: [spec.name] });
         return server;
       }
@@ -133,6 +146,7 @@ export const SERVER: DesiredResource = {
             "add server s1 to server-group g0 address 10.0.2.1:80 weight 10",
             "add server s2 to server-group g0 address backend.example:8080",
             "add server s3 to server-group g0 address backend.example:8080 no-ipv6",
+            "add server s4 to server-group g0 address unix:/run/app.sock",
           ],
           update: ["update server s1 in server-group g0 weight 0"],
           remove: "; its connections go on until they end by themselves",

@@ -86,8 +86,8 @@ test.each([
     "event-loop-group: is not of a group: its connections are on the loops of the listeners that send to it, and one loop checks the servers of all groups, another one when that ends; expected event-loop-group of a listener",
   ],
   [
-    "add server s9 to server-group g0 address unix:/run/a.sock",
-    'address: "unix:/run/a.sock" is not valid; expected HOST:PORT or [IPV6]:PORT',
+    "add server s9 to server-group g0 address unix:a.sock",
+    'address: "a.sock" is not valid; expected the path of a unix socket: from / on, at most 107 bytes',
   ],
   [
     "add udp-lb ulb9 upstream u0 address unix:/run/a.sock",

@@ -56,3 +56,18 @@ test.each([
 ])("target port: %s", (_, ports, port, expected) => {
   expect(resolveTargetPort(endpointWith(ports), portWith(port))).toBe(expected);
 });
+
+test("a unix socket serves every TCP port of its service, and has none of its own", () => {
+  const socket = parseKind("Endpoint", { name: "a", group: "web", hostName: "/run/web.sock" });
+  expect(resolveTargetPort(socket, portWith({ name: "http", targetPortName: "web" }))).toBe(80);
+  expect(resolveTargetPort(socket, portWith({ protocol: "UDP", targetPort: 53 }))).toBeUndefined();
+});
+
+test.each([
+  [{ hostName: "/run/web.sock", ports: [{ port: 80 }] }, /ports: .*unix socket/],
+  [{ hostName: "/run/web.sock", families: ["v4"] }, /families: .*unix socket none/],
+  [{ hostName: "/run/web.sock", addresses: ["10.0.0.1"] }, /addresses: .*none beside the path/],
+  [{ hostName: `/${"a".repeat(107)}` }, /hostName: .*at most 107 bytes/],
+])("%j is refused", (fields, message) => {
+  expect(() => parseKind("Endpoint", { name: "a", group: "web", ...fields })).toThrow(message);
+});

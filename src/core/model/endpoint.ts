@@ -12,6 +12,7 @@ import {
   protocolSchema,
 } from "./common.ts";
 import type { ServicePort } from "./service.ts";
+import { isGoodSocketPath, isSocketPath, SOCKET_PATH_FORM } from "./socket-path.ts";
 
 export interface EndpointPort {
   /** The name of the service port that it serves. */
@@ -43,7 +44,10 @@ export interface Endpoint extends Metadata {
   readonly source: string;
   /** Canonical addresses, at most one of each family in use; empty where only `hostName` is known. */
   readonly addresses: readonly string[];
-  /** A name that the data plane resolves; empty where `addresses` says it. */
+  /**
+   * A name that the data plane resolves, or the path of a unix socket of its node (of every node, where
+   * it names none); empty where `addresses` says it.
+   */
   readonly hostName: string;
   /** Of a host name: the families whose addresses are wanted; empty: all. */
   readonly families: readonly Family[];
@@ -74,7 +78,10 @@ export const endpointSchema: z.ZodType<Endpoint> = z
     addresses: z.array(ipSchema).max(16).default([]),
     hostName: z
       .string()
-      .refine((text) => text === "" || isHostName(text), "a host name")
+      .refine(
+        (text) => text === "" || isHostName(text) || isGoodSocketPath(text),
+        `a host name, or ${SOCKET_PATH_FORM}`,
+      )
       .default(""),
     families: z
       .array(z.enum(FAMILIES))
@@ -108,19 +115,32 @@ export const endpointSchema: z.ZodType<Endpoint> = z
     path: ["addresses"],
     message: "at least one address, or a hostName",
   })
-  .refine((endpoint) => endpoint.families.length === 0 || endpoint.hostName !== "", {
+  .refine((endpoint) => endpoint.families.length === 0 || isResolved(endpoint), {
     path: ["families"],
-    message: "families of a hostName; an address has its own",
+    message: "families of a host name; an address has its own, and a unix socket none",
+  })
+  .refine((endpoint) => !isSocketPath(endpoint.hostName) || endpoint.addresses.length === 0, {
+    path: ["addresses"],
+    message: "none beside the path of a unix socket",
+  })
+  .refine((endpoint) => !isSocketPath(endpoint.hostName) || endpoint.ports.length === 0, {
+    path: ["ports"],
+    message: "none for a unix socket, which serves every TCP port of its service",
   });
+
+function isResolved({ hostName }: Endpoint): boolean {
+  return hostName !== "" && !isSocketPath(hostName);
+}
 
 /**
  * The port on which `endpoint` serves `port`, or undefined where it does not. A port of the endpoint
  * with the service port's name decides; one with the name of the target port only where the service
  * port has no name. A port that says a protocol is for that alone, as in an EndpointSlice. The numeric
- * target port is for endpoints that say no ports.
+ * target port is for endpoints that say no ports. A unix socket has none: it serves whatever is TCP.
  */
 export function resolveTargetPort(endpoint: Endpoint, port: ServicePort): number | undefined {
   const { ports } = endpoint;
+  if (isSocketPath(endpoint.hostName)) return port.protocol === "TCP" ? port.port : undefined;
   for (const own of ports) if (own.name === port.name && isFor(own, port)) return own.port;
   if (ports.length === 0) return port.targetPort === 0 ? undefined : port.targetPort;
   if (port.name !== "" || port.targetPortName === "") return undefined;

@@ -1,5 +1,5 @@
-import { formatHostPort } from "../model/address.ts";
 import { keyOf } from "../model/object.ts";
+import { formatPlace } from "../model/socket-path.ts";
 import type { Candidate, Verdict } from "./verdict.ts";
 
 const HEADLINES: Readonly<Record<Verdict["kind"], string>> = {
@@ -31,7 +31,7 @@ function candidateLine(candidate: Candidate): string {
   const { endpoint, address, targetPort, probability, masquerade } = candidate;
   const place = endpoint.node === "" ? "" : ` on ${endpoint.node}`;
   const source = masquerade ? "masqueraded" : "source kept";
-  return `  ${formatHostPort(address, targetPort)}  ${percent(probability)}  ${keyOf(endpoint)}${place}, ${source}`;
+  return `  ${formatPlace(address, targetPort)}  ${percent(probability)}  ${keyOf(endpoint)}${place}, ${source}`;
 }
 
 /** `33.3 %`, `100 %`; what is rare is never shown as nothing. */

@@ -8,6 +8,7 @@ const WORDS: Readonly<Record<ExclusionReason, string>> = {
   "port-not-served": "it does not serve this port",
   duplicate: "another endpoint has the same address and port",
   "not-ready": "it is not ready",
+  "socket-elsewhere": "it is a unix socket of another node",
   terminating: "it is terminating, and others are ready",
   "hinted-elsewhere": "its topology hints name other places",
 };
@@ -24,6 +25,7 @@ export function whyNotListed(
     case "other-family":
     case "port-not-served":
     case "duplicate":
+    case "socket-elsewhere":
       return WORDS[why];
     default:
       if (list === "local" && endpoint.node !== node.name) return "it is not on this node";

@@ -172,3 +172,17 @@ test("each family stands by itself", () => {
     selectEndpoints(stateOf([wanted]), samplePort(), family, here).cluster.size;
   expect([sizeIn("v4"), sizeIn("v6")]).toEqual([1, 0]);
 });
+
+test("a unix socket is of its node alone, of every node where it names none", () => {
+  const socket = (name: string, fields: Partial<Endpoint> = {}) =>
+    endpoint(name, { addresses: [], hostName: `/run/${name}.sock`, ...fields });
+  expect(select([socket("p", onA), socket("q", onB), socket("r")])).toMatchObject({
+    cluster: ["p", "r"],
+    local: ["p"],
+    excluded: { q: "socket-elsewhere" },
+  });
+  expect(select([socket("q", onB)])).toMatchObject({ cluster: [], local: [], hasAny: true });
+  expect(select([socket("r")], here, samplePort({ protocol: "UDP" }))).toMatchObject({
+    excluded: { r: "port-not-served" },
+  });
+});

@@ -1,6 +1,7 @@
 import type { Family } from "../model/address.ts";
 import { type Endpoint, resolveTargetPort } from "../model/endpoint.ts";
 import type { ServicePort } from "../model/service.ts";
+import { isSocketPath } from "../model/socket-path.ts";
 import type { ServiceState } from "../store/state.ts";
 import { addressIn, type Candidates, candidatesFor, isServingTerminating } from "./candidates.ts";
 
@@ -19,6 +20,7 @@ export type ExclusionReason =
   | "duplicate"
   | "not-ready"
   | "terminating"
+  | "socket-elsewhere"
   | "hinted-elsewhere";
 
 /** Which endpoints of one service port and family a node uses. */
@@ -63,7 +65,8 @@ export function selectEndpoints(
     if (inCluster) cluster.set(endpoint, target);
     if (inLocal) local.set(endpoint, target);
     if (inCluster || inLocal) return;
-    excluded.set(endpoint, target === 0 ? whyUnfit(endpoint, family, port) : whyNotUsed(endpoint));
+    const why = target === 0 ? whyUnfit(endpoint, family, port) : whyNotUsed(endpoint, place);
+    excluded.set(endpoint, why);
   });
   return { topology, cluster, local, hasAny: candidates.hasAny, excluded };
 }
@@ -89,6 +92,7 @@ export function isInCluster(
   endpoint: Endpoint,
   place: NodePlace,
 ): boolean {
+  if (isSocketElsewhere(endpoint, place)) return false;
   if (!candidates.hasReady) return isServingTerminating(endpoint);
   if (!endpoint.ready) return false;
   switch (topology) {
@@ -103,6 +107,11 @@ export function isInCluster(
 
 export function isLocal(endpoint: Endpoint, place: NodePlace): boolean {
   return endpoint.node !== "" && endpoint.node === place.name;
+}
+
+/** A path means something on its own machine only. */
+function isSocketElsewhere({ hostName, node }: Endpoint, place: NodePlace): boolean {
+  return isSocketPath(hostName) && node !== "" && node !== place.name;
 }
 
 /** Ready endpoints of this node; where it has none, its terminating ones. */
@@ -127,7 +136,8 @@ function whyUnfit(endpoint: Endpoint, family: Family, port: ServicePort): Exclus
   return resolveTargetPort(endpoint, port) === undefined ? "port-not-served" : "duplicate";
 }
 
-function whyNotUsed(endpoint: Endpoint): ExclusionReason {
+function whyNotUsed(endpoint: Endpoint, place: NodePlace): ExclusionReason {
+  if (isSocketElsewhere(endpoint, place)) return "socket-elsewhere";
   if (endpoint.ready) return "hinted-elsewhere";
   return isServingTerminating(endpoint) ? "terminating" : "not-ready";
 }

@@ -1,10 +1,10 @@
 import process from "node:process";
 import type { InnerPlane } from "../../backends/backend.ts";
 import type { EnginePort, ServerState, TrafficTotals } from "../../control/engine-port.ts";
-import { formatHostPort } from "../../core/model/address.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Listener } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
+import { formatPlace, isSocketPath } from "../../core/model/socket-path.ts";
 import type { StatusBoard } from "../../core/status/status-board.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import type { GroupState } from "../../core/store/state.ts";
@@ -113,7 +113,7 @@ function listenersOf(
 }
 
 function addressOf({ address, port }: Listener): string {
-  return address.startsWith("/") ? `unix:${address}` : formatHostPort(address, port);
+  return formatPlace(address, port);
 }
 
 /** Only an engine in this process knows how servers are. */
@@ -166,11 +166,11 @@ function serverOf(
 
 function unused(endpoint: Endpoint): ServerState {
   const host = endpoint.addresses[0] ?? endpoint.hostName;
-  const port = endpoint.ports[0]?.port;
+  const port = isSocketPath(host) ? 0 : endpoint.ports[0]?.port;
   return {
     ...NO_TRAFFIC,
     server: "",
-    address: port === undefined ? host : formatHostPort(host, port),
+    address: port === undefined ? host : formatPlace(host, port),
     health: "unused",
     reason: "",
     meanLatencyMs: undefined,

@@ -102,7 +102,7 @@ export const endpoint: fc.Arbitrary<Endpoint> = record({
   podName: fc.oneof(fc.constant(""), name),
   source: fc.oneof(fc.constant(""), name),
   addresses: ips,
-  hostName: fc.oneof(fc.constant(""), fc.constant("server.example")),
+  hostName: fc.oneof(fc.constant(""), fc.constantFrom("server.example", "/run/server.sock")),
   families: fc.constantFrom<Family[]>([], ["v4"], ["v6"]),
   ports: fc.uniqueArray(record({ name: fc.oneof(fc.constant(""), name), port }), {
     maxLength: 3,

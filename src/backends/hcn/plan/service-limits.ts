@@ -1,5 +1,6 @@
 import { familyOf } from "../../../core/model/address.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
+import { leftOut } from "../../left-out.ts";
 import type { HcnContext } from "./hcn-context.ts";
 
 /** What HCN, or this version of it, can not do of what is asked for a service, in words. */
@@ -26,9 +27,7 @@ export function serviceLimits(
   if (ips.some((ip) => !families.includes(familyOf(ip)))) {
     limits.push("the network, or this HNS, does not serve the family of some addresses");
   }
-  if (endpoints.some(({ endpoint }) => endpoint.addresses.length === 0)) {
-    limits.push("endpoints that have only a host name are left out");
-  }
+  limits.push(...leftOut(endpoints));
   if (service.edgeIPs.length > 0) limits.push("edge addresses are served by the backend edge");
   if (!features.localRoutedVip && ports.some(({ nodePort }) => nodePort !== 0)) {
     limits.push("node ports need HNS 9.2");

@@ -1,6 +1,7 @@
 import type { Group } from "../../../core/model/group.ts";
 import { groupsOf } from "../../../core/model/service.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
+import { leftOut } from "../../left-out.ts";
 import { chooseScheduler, type Scheduler, WITHOUT_WEIGHTS } from "./balancing.ts";
 
 /** What IPVS can not do of what is asked for a service, in words. */
@@ -22,9 +23,7 @@ export function limitsOfService(
       ? ["health checks need a proxy: every endpoint counts as healthy"]
       : []),
     ...(own.some(({ slowStartMs }) => slowStartMs > 0) ? ["slow start needs a proxy"] : []),
-    ...(endpoints.some(({ endpoint }) => endpoint.addresses.length === 0)
-      ? ["endpoints that have only a host name are left out"]
-      : []),
+    ...leftOut(endpoints),
     ...(service.edgeIPs.length > 0 ? ["edge addresses are served by the backend edge"] : []),
   ];
 }

@@ -2,6 +2,7 @@ import { EMPTY } from "../../../core/model/common.ts";
 import type { BalancingMethod, Group } from "../../../core/model/group.ts";
 import { groupsOf } from "../../../core/model/service.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
+import { leftOut } from "../../left-out.ts";
 import type { SlotMethod } from "./frontend.ts";
 
 const METHODS: Readonly<Partial<Record<BalancingMethod, SlotMethod>>> = {
@@ -36,9 +37,7 @@ export function limitsOf(item: ServiceEndpoints, groups: Groups): readonly strin
     limits.push("health checks need a proxy: every endpoint counts as healthy");
   }
   if (own.some(({ slowStartMs }) => slowStartMs > 0)) limits.push("slow start needs a proxy");
-  if (item.endpoints.some(({ endpoint }) => endpoint.addresses.length === 0)) {
-    limits.push("endpoints that have only a host name are left out");
-  }
+  limits.push(...leftOut(item.endpoints));
   if (item.service.service.edgeIPs.length > 0) {
     limits.push("edge addresses are served by the backend edge");
   }

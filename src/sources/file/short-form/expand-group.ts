@@ -1,5 +1,5 @@
-import { formatHostPort } from "../../../core/model/address.ts";
 import type { PathPart } from "../../../core/model/problems.ts";
+import { formatPlace, isSocketPath, nameOfPlace } from "../../../core/model/socket-path.ts";
 import type { Expansion } from "./expansion.ts";
 import { keyIn, type Name } from "./names.ts";
 import type { ExpandedPort } from "./service-ports.ts";
@@ -51,7 +51,7 @@ function portProblem(server: ShortServer, ports: readonly ExpandedPort[]): strin
     const names = ports.map((port) => JSON.stringify(port.name)).join(", ");
     return `ports of the service (${names}), not ${JSON.stringify(unknown)}`;
   }
-  const says = portOf(server) !== 0 || Object.keys(server.ports).length > 0;
+  const says = isOnSocket(server) || portOf(server) !== 0 || Object.keys(server.ports).length > 0;
   if (says || ports.some((port) => port.targetPort !== 0)) return undefined;
   return "HOST:PORT, since the service says no target port";
 }
@@ -66,7 +66,7 @@ function endpointOf(
   return {
     kind: "Endpoint",
     namespace,
-    name: server.name ?? addressOf(server),
+    name: server.name ?? nameOf(server),
     labels: server.labels,
     annotations: server.annotations,
     group,
@@ -101,8 +101,20 @@ function portOf({ at: [first] }: ShortServer): number {
   return first?.port ?? 0;
 }
 
+function isOnSocket({ at: [first] }: ShortServer): boolean {
+  return first !== undefined && isSocketPath(first.host);
+}
+
 function addressOf(server: ShortServer): string {
+  return placeOf(server, formatPlace);
+}
+
+function nameOf(server: ShortServer): string {
+  return placeOf(server, nameOfPlace);
+}
+
+function placeOf(server: ShortServer, format: (host: string, port: number) => string): string {
   const [first] = server.at;
   if (first === undefined) return "";
-  return first.port === 0 ? first.host : formatHostPort(first.host, first.port);
+  return first.port === 0 && !isOnSocket(server) ? first.host : format(first.host, first.port);
 }

@@ -36,7 +36,7 @@ export const listenAddressField: z.ZodType<ListenAddress> = notation(
 export const serverAddressField: z.ZodType<ServerAddress> = notation(
   z.string(),
   parseServer,
-  "HOST:PORT or HOST, an address or a name",
+  "HOST:PORT or HOST, an address or a name, or unix:/PATH",
 );
 
 /** In milliseconds. */

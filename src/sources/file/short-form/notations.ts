@@ -6,10 +6,10 @@ import {
   parseHostPort,
 } from "../../../core/model/address.ts";
 import { PROTOCOLS } from "../../../core/model/common.ts";
+import { parseSocketPath } from "../../../core/model/socket-path.ts";
 import type { ListenAddress, ServerAddress, ShortPort, ShortRule } from "./short-form.ts";
 
 const LOOPBACK = "127.0.0.1";
-const UNIX_PREFIX = "unix:";
 
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ms: 1,
@@ -24,17 +24,17 @@ export function parseListen(text: string | number): ListenAddress | undefined {
   if (typeof text === "number" || /^\d+$/.test(text)) {
     return isPort(Number(text)) ? { address: LOOPBACK, port: Number(text) } : undefined;
   }
-  if (text.startsWith(UNIX_PREFIX)) {
-    const path = text.slice(UNIX_PREFIX.length);
-    return path.startsWith("/") ? { address: path, port: 0 } : undefined;
-  }
+  const path = parseSocketPath(text);
+  if (path !== undefined) return { address: path, port: 0 };
   const parsed = parseHostPort(text);
   const address = parsed === undefined ? undefined : canonicalIp(parsed.host);
   return parsed === undefined || address === undefined ? undefined : { address, port: parsed.port };
 }
 
-/** `HOST:PORT` or `HOST`; the host is an address or a name. */
+/** `HOST:PORT`, `HOST` or `unix:/PATH`; the host is an address or a name. */
 export function parseServer(text: string): ServerAddress | undefined {
+  const path = parseSocketPath(text);
+  if (path !== undefined) return { host: path, isName: true, port: 0 };
   const parsed = parseHostPort(text) ?? { host: text.replace(/^\[(.*:.*)\]$/, "$1"), port: 0 };
   const ip = canonicalIp(parsed.host);
   if (ip !== undefined) return { host: ip, isName: false, port: parsed.port };

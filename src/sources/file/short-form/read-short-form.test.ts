@@ -443,11 +443,11 @@ test.each([
   ],
   [
     { listen: 80, servers: ["10.0.0.1:70000"] },
-    'servers[0]: "10.0.0.1:70000" is not valid; expected HOST:PORT or HOST, an address or a name',
+    'servers[0]: "10.0.0.1:70000" is not valid; expected HOST:PORT or HOST, an address or a name, or unix:/PATH',
   ],
   [
     { listen: 80, servers: { address: ["10.0.0.1:1", "a.example:1"] } },
-    "servers.address: a list is not valid; expected addresses that mean the same server: all with one port, or a single host name",
+    "servers.address: a list is not valid; expected addresses that mean the same server: all with one port, or a single host name or unix socket",
   ],
   [
     { ports: 80, servers: { address: "10.0.0.1", ports: { htp: 1 } } },
@@ -481,5 +481,13 @@ test.each([
 test("a server that is listed twice is refused with both places", () => {
   expect(problemsOf({ listen: 80, servers: ["10.0.0.1:1", "10.0.0.1:1"] })).toEqual([
     "servers[1]: Endpoint default/web/10.0.0.1:1 is taken; expected another one: Endpoint default/web/10.0.0.1:1 (s.json:1) has it",
+  ]);
+});
+
+test("a server on a unix socket needs no port, and may name its node", () => {
+  const servers = ["unix:/run/a.sock", { address: "unix:/run/b.sock", node: "n1", weight: 2 }];
+  expect(only("Endpoint", inService({ listen: 80, servers }))).toMatchObject([
+    { name: "unix:run:a.sock", hostName: "/run/a.sock", addresses: [], ports: [], node: "" },
+    { name: "unix:run:b.sock", hostName: "/run/b.sock", node: "n1", weight: 2 },
   ]);
 });

@@ -9,7 +9,7 @@ const serverObject = z
     ...metadata,
     address: oneOrMany(serverAddressField).refine(
       isOneServer,
-      "addresses that mean the same server: all with one port, or a single host name",
+      "addresses that mean the same server: all with one port, or a single host name or unix socket",
     ),
     name: nameSchema.optional(),
     families: oneOrMany(z.enum(FAMILIES)).optional(),
