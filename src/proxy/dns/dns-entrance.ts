@@ -25,19 +25,20 @@ const MAX_CACHE_ENTRIES = 2048;
 /** Clients that ask over TCP, in one loop. */
 const MAX_STREAMS = 256;
 /** Connections are for asking, not for keeping. */
-const STREAM_IDLE_MS = 10_000;
+const STREAM_PATIENCE_MS = 10_000;
 
 /** The entrance of DNS clients, over UDP and TCP. */
 export class DnsEntrance implements Entrance, FrontReader {
   readonly #host: SessionHost;
   readonly #upstreamOf: DnsEntranceParts["upstreamOf"];
   readonly #fronts = new Map<DatagramFd, UdpFront>();
+  /** The one that has not asked for the longest time comes first. */
+  readonly #streams = new Set<DnsStream>();
   #cache = new DnsCache(MAX_CACHE_ENTRIES);
   #config: ListenerConfig;
   #row: CounterRow;
   #access: SecurityGroup | undefined;
   #responder: DnsResponder;
-  #streams = 0;
   #isReceiving = false;
 
   constructor(host: SessionHost, { config, row, upstreamOf }: DnsEntranceParts) {
@@ -51,20 +52,23 @@ export class DnsEntrance implements Entrance, FrontReader {
 
   accept(fd: StreamFd): void {
     const client = ipOf(fd.remoteAddress());
-    if (this.#streams >= MAX_STREAMS || !this.#allows(client, "TCP")) {
+    if (!this.#allows(client, "TCP")) {
       fd.reset();
       return;
     }
-    this.#streams += 1;
+    this.#makeRoom();
     const stream = new DnsStream(this.#host, fd, {
       listener: this.#config.key,
       responder: () => this.#responder,
       client,
-      idleTimeoutMs: Math.min(this.#config.idleTimeoutMs, STREAM_IDLE_MS),
-      onClosed: () => {
-        this.#streams -= 1;
+      patienceMs: Math.min(this.#config.idleTimeoutMs, STREAM_PATIENCE_MS),
+      onAsked: () => {
+        this.#streams.delete(stream);
+        this.#streams.add(stream);
       },
+      onClosed: () => this.#streams.delete(stream),
     });
+    this.#streams.add(stream);
     if (this.#host.isDraining) stream.drain();
   }
 
@@ -120,6 +124,14 @@ export class DnsEntrance implements Entrance, FrontReader {
   flush(): void {
     this.#isReceiving = false;
     for (const fd of this.#fronts.keys()) fd.flush();
+  }
+
+  /** Whoever holds all connections can not keep others out. */
+  #makeRoom(): void {
+    const [longestSilent] = this.#streams;
+    if (longestSilent === undefined || this.#streams.size < MAX_STREAMS) return;
+    this.#row.failed();
+    longestSilent.abort();
   }
 
   /** Through another front of the address where the one that the question came by is gone. */

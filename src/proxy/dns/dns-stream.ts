@@ -1,6 +1,7 @@
 import type { Connection, ConnectionHandler } from "../../net/connection.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import type { ChannelRole } from "../../net/selector-event-loop.ts";
+import { Timer } from "../../net/timer-queue.ts";
 import { DnsFraming, frameDnsMessage } from "../../wire/dns/dns-framing.ts";
 import type { OpenSession, SessionHost } from "../relay/session-host.ts";
 import type { DnsResponder } from "./dns-responder.ts";
@@ -11,7 +12,10 @@ export interface DnsStreamParts {
   /** As it is when a question comes. */
   readonly responder: () => DnsResponder;
   readonly client: string;
-  readonly idleTimeoutMs: number;
+  /** So long it may be silent, and so long it may take for a question, however it sends that. */
+  readonly patienceMs: number;
+  /** A whole question has come. */
+  readonly onAsked: () => void;
   /** It is over; told once. */
   readonly onClosed: () => void;
 }
@@ -27,6 +31,8 @@ export class DnsStream implements ConnectionHandler, OpenSession {
   readonly #parts: DnsStreamParts;
   readonly #framing = new DnsFraming();
   readonly #connection: Connection;
+  /** Bytes alone do not put it off: they can drip for ever. */
+  readonly #deadline = new Timer(() => this.#late());
   #openQuestions = 0;
   #isDraining = false;
 
@@ -34,9 +40,10 @@ export class DnsStream implements ConnectionHandler, OpenSession {
     this.#host = host;
     this.#parts = parts;
     host.sessions.add(this);
+    this.#waitForQuestion();
     this.#connection = host.net.connection(fd, this, {
       outputBytes: OUTPUT_BYTES,
-      idleTimeoutMs: parts.idleTimeoutMs,
+      idleTimeoutMs: parts.patienceMs,
     });
   }
 
@@ -60,6 +67,7 @@ export class DnsStream implements ConnectionHandler, OpenSession {
   onFailed(): void {}
 
   onClosed(): void {
+    this.#host.net.loop.disarm(this.#deadline);
     this.#host.sessions.delete(this);
     this.#parts.onClosed();
   }
@@ -75,12 +83,27 @@ export class DnsStream implements ConnectionHandler, OpenSession {
   #read(): void {
     const { input } = this.#connection;
     if (this.#openQuestions >= MAX_OPEN_QUESTIONS || input.size === 0) return;
-    const { responder, client } = this.#parts;
-    for (const message of this.#framing.feed(Buffer.from(input.take()))) {
+    const { responder, client, onAsked } = this.#parts;
+    const messages = this.#framing.feed(Buffer.from(input.take()));
+    if (messages.length > 0) {
+      this.#waitForQuestion();
+      onAsked();
+    }
+    for (const message of messages) {
       this.#openQuestions += 1;
       const asking = { bytes: Buffer.from(message), client, isOverTcp: true };
       responder().answer(asking, (answer) => this.#answered(answer));
     }
+  }
+
+  #waitForQuestion(): void {
+    this.#host.net.loop.arm(this.#deadline, this.#parts.patienceMs);
+  }
+
+  /** Whoever waits for us is not late. */
+  #late(): void {
+    if (this.#openQuestions > 0) this.#waitForQuestion();
+    else this.abort();
   }
 
   #answered(answer: Buffer | undefined): void {
