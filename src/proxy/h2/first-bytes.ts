@@ -49,11 +49,11 @@ export class FirstBytes implements EndOwner, OpenSession {
   start(): void {
     const { loop } = this.#host.net;
     this.#end.enter(loop);
-    loop.arm(this.#timer, this.#opening?.patienceMs ?? this.#parts.service.idleTimeoutMs);
+    loop.arm(this.#timer, Math.min(this.#parts.service.idleTimeoutMs, HANDSHAKE_PATIENCE_MS));
   }
 
   endReady(): void {
-    const { scratch, loop } = this.#host.net;
+    const { scratch } = this.#host.net;
     while (!this.#isOver && this.#end.fd.readable) {
       const count = this.#end.fd.read(scratch, 0, this.#end.bufferBytes);
       if (count === -ERRNO.EAGAIN) return;
@@ -61,7 +61,6 @@ export class FirstBytes implements EndOwner, OpenSession {
         this.#close();
         return;
       }
-      if (this.#end.received === 0) loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
       this.#end.received += count;
       this.#take(Buffer.from(scratch.bytes.subarray(0, count)));
     }

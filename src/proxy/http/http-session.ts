@@ -85,11 +85,8 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
       return;
     }
     this.#client.enter(loop);
-    this.#isHurried = this.#opening !== undefined;
-    loop.arm(
-      this.#timer,
-      this.#opening === undefined ? this.#service.idleTimeoutMs : this.#opening.patienceMs,
-    );
+    this.#isHurried = true;
+    loop.arm(this.#timer, Math.min(this.#service.idleTimeoutMs, HANDSHAKE_PATIENCE_MS));
   }
 
   endReady(): void {
@@ -251,16 +248,17 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     return this.#ownPool;
   }
 
-  /** A head that was begun must be complete soon. */
+  /** A head that was begun must be complete soon; the first one from when the client came. */
   #hurry(): void {
     this.#isHurried = true;
     this.#host.net.loop.arm(this.#timer, HANDSHAKE_PATIENCE_MS);
   }
 
-  /** Where the timer is armed for idleness already, it finds out by itself how much of it is over. */
+  /** The timer finds out by itself how much idleness is over, where it fires in time for that. */
   #calmDown(): void {
-    if (!this.#isHurried && this.#timer.isArmed) return;
+    const isInTime = !this.#isHurried || this.#service.idleTimeoutMs >= HANDSHAKE_PATIENCE_MS;
     this.#isHurried = false;
+    if (isInTime && this.#timer.isArmed) return;
     this.#host.net.loop.arm(this.#timer, this.#service.idleTimeoutMs);
   }
 
@@ -305,8 +303,10 @@ export class HttpSession implements EndOwner, OpenSession, ExchangeHandler {
     this.#noteTraffic();
     const leftMs = this.#lastMs + this.#service.idleTimeoutMs - loop.nowMs;
     const hasNothing = this.#exchange === undefined && this.#requests.input.isEmpty;
-    if (this.#state === "lingering" || (this.#host.isDraining && hasNothing)) this.#close(false);
+    const isLeaving = (this.#isHurried || this.#host.isDraining) && hasNothing;
+    if (this.#state === "lingering") this.#close(false);
     else if (this.#opening !== undefined) this.abort();
+    else if (isLeaving) this.#close(false);
     else if (this.#exchange === undefined && !this.#requests.input.isEmpty)
       this.#answer(REQUEST_TIMEOUT);
     else if (leftMs > 0) loop.arm(this.#timer, leftMs);
