@@ -1,6 +1,7 @@
 import { USERSPACE_OPTIONS } from "../backends/userspace/options.ts";
 import { resolveConfig } from "../daemon/config.ts";
 import { INSTANCE_OPTIONS, LOG_OPTIONS } from "../daemon/options.ts";
+import { checkLbAddress } from "./check-lb-address.ts";
 import { checkLbFiles } from "./check-lb-files.ts";
 import { checkLbTls } from "./check-lb-tls.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
@@ -64,6 +65,7 @@ async function balance(input: CommandInput): Promise<number> {
   const { flags, context } = input;
   const values = resolveFlags(LB_OPTIONS, input);
   const objects = lbObjects(values);
+  checkLbAddress(values.listen);
   await checkLbFiles(values);
   const { provider } = resolveFlags(ENGINE_OPTIONS, input);
   if (values.tlsCert.length > 0) await checkLbTls(provider);

@@ -107,6 +107,15 @@ test("a port that is taken is named in one line, with who has it, and ends it", 
   expect(stderr).not.toContain('"stack"');
 });
 
+test("an address that the machine does not have ends it, with those that it has", async () => {
+  const args = ["lb", "--listen", "192.0.2.1:8080", "--servers", "127.0.0.1:1"];
+  const { code, stderr } = await runCli(args);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^portolan: --listen: can not listen on 192.0.2.1:8080: this machine does not have the address; expected one of .*127\.0\.0\.1/,
+  );
+});
+
 test("wrong usage is 2, with all that is wrong", async () => {
   const { code, stderr } = await runCli(["lb", "--listen", "0", "--servers", "nonsense"]);
   expect(code).toBe(2);

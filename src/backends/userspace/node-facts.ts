@@ -32,6 +32,9 @@ export function ownAddresses({ addresses }: RouteNode, facts: NodeFacts): readon
 }
 
 /** Whether a socket of this machine can listen on the address. */
-export function canListenOn({ machineAddresses }: NodeFacts, ip: string): boolean {
+export function canListenOn(
+  { machineAddresses }: Pick<NodeFacts, "machineAddresses">,
+  ip: string,
+): boolean {
   return isWildcard(ip) || isLoopback(ip) || machineAddresses.has(ip);
 }

@@ -152,6 +152,28 @@ test("says what it serves from now on, and what it can not, once", async () => {
   ]);
 });
 
+test("after a sync that failed the next one tells what is served", async () => {
+  const lines: string[] = [];
+  const log = { ...LOG, info: (_: object, message: string) => void lines.push(message) };
+  let isTaken = true;
+  const { world } = createWorld({
+    apply: async () => {
+      if (isTaken) throw new Error("in use");
+    },
+  });
+  const backend = await createUserspaceBackend(OPTIONS, { ...CONTEXT, log }, world);
+  const value = listenerSchema.parse({
+    ...{ kind: "Listener", name: "web", service: "default/none" },
+    ...{ address: "127.0.0.1", port: 81 },
+  });
+  backend.sink.send({ op: "set", set: "listeners", path: keyOf(value), value });
+  await expect(backend.sink.send(SYNC)).rejects.toThrow("in use");
+  expect(lines).toEqual([]);
+  isTaken = false;
+  await backend.sink.send(SYNC);
+  expect(lines).toEqual(["serving 127.0.0.1:81"]);
+});
+
 test("a listener whose file comes back is told without a sync", async () => {
   const folder = await mkdtemp(join(tmpdir(), "portolan-back-"));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -63,6 +63,8 @@ export async function createUserspaceBackend(
   const tlsObstacle =
     options.provider === "node" ? tlsObstacleOf("--provider is node") : world.tlsObstacle;
   let plan = NOTHING_YET;
+  /** Of a plan that could not be carried out nothing is served. */
+  let served = EMPTY_ENGINE_CONFIG;
   const apply = async (state: FullState): Promise<void> => {
     const machineAddresses = world.machineAddresses();
     const read = await files.follow(state.further.listeners.values(), state.further.certificates);
@@ -75,7 +77,8 @@ export async function createUserspaceBackend(
     await engine.apply(plan.config);
     // Only now somebody answers where calls are led to.
     await redirect?.apply(plan.redirect);
-    logChange(log, before.config, plan.config);
+    logChange(log, served, plan.config);
+    served = plan.config;
   };
   const runner = new StateRunner({ apply, log, onAgain: () => onStatus?.() });
   const files = new ListenerFileBook({ onChanged: () => runner.again() });
