@@ -9,7 +9,7 @@ export class IdleTimer {
   readonly #loop: SelectorEventLoop;
   readonly #timer: Timer;
   readonly #onIdle: () => void;
-  #timeoutMs: number;
+  readonly #timeoutMs: number;
   #lastMs: number;
 
   /** Starts at once. */
@@ -25,12 +25,6 @@ export class IdleTimer {
   /** Something happened. */
   touch(): void {
     this.#lastMs = this.#loop.nowMs;
-  }
-
-  /** Another time-out, from the last activity on. */
-  change(timeoutMs: number): void {
-    this.#timeoutMs = timeoutMs;
-    if (this.#timer.isArmed) this.#loop.arm(this.#timer, this.#leftMs());
   }
 
   stop(): void {

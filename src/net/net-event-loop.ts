@@ -1,7 +1,6 @@
 import { type AcceptHandler, Acceptor } from "./acceptor.ts";
 import { Connection, type ConnectionHandler } from "./connection.ts";
 import type { Provider, ServerFd, StreamFd } from "./fd.ts";
-import { IdleTimer } from "./idle-timer.ts";
 import type { LoopCounters } from "./loop-counters.ts";
 import { type Region, RegionPool } from "./region.ts";
 import { RingBuffer } from "./ring-buffer.ts";
@@ -84,10 +83,6 @@ export class NetEventLoop {
   /** A buffer whose memory is lent by this loop while bytes are in it. */
   ring(capacityBytes: number): RingBuffer {
     return new RingBuffer(this.#poolOf(capacityBytes));
-  }
-
-  idleTimer(timeoutMs: number, onIdle: () => void): IdleTimer {
-    return new IdleTimer(this.loop, timeoutMs, onIdle);
   }
 
   #poolOf(regionBytes: number): RegionPool {

@@ -1,5 +1,5 @@
 import type { StreamFd } from "../../net/fd.ts";
-import type { IdleTimer } from "../../net/idle-timer.ts";
+import { IdleTimer } from "../../net/idle-timer.ts";
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
 import type { ChannelId, ReadyHandler } from "../../net/selector-event-loop.ts";
 import { ERRNO } from "../../platform/errno.ts";
@@ -24,7 +24,7 @@ export class SimulatedEcho implements ReadyHandler {
     this.#onGone = onGone;
     this.#id = net.loop.add(fd, this);
     // Where the network was cut for long, nobody tells it that the other side is gone.
-    this.#idle = net.idleTimer(IDLE_MS, () => this.close(true));
+    this.#idle = new IdleTimer(net.loop, IDLE_MS, () => this.close(true));
   }
 
   onReady(): void {
