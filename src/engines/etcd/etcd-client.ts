@@ -26,6 +26,7 @@ import { type EtcdFailure, ended, failureOf, isNotEnabled, unreachable } from ".
 import { ETCD_LIMITS, type EtcdClientOptions, type EtcdLimits } from "./etcd-options.ts";
 import type { Member } from "./member.ts";
 import { Members } from "./members.ts";
+import { orOverdue, overdue } from "./or-overdue.ts";
 
 /** etcd takes 128 operations in a transaction; as many transactions of as many operations fit into one. */
 const TXN_WIDTH = 60;
@@ -204,9 +205,9 @@ export class EtcdClient {
     let hasRenewed = false;
     for (;;) {
       const member = await this.#members.choose(signal).catch((error: unknown) => {
-        throw last === undefined || this.signal.aborted ? error : this.#members.whyNot(last);
+        throw this.signal.aborted ? error : this.#members.whyNot(last ?? overdue());
       });
-      const outcome = await this.#try(member, call, endMs - performance.now());
+      const outcome = await this.#try(member, call, endMs - performance.now(), signal);
       if (outcome.ok) {
         this.#members.worked(member);
         return outcome.value;
@@ -222,10 +223,16 @@ export class EtcdClient {
     }
   }
 
-  async #try<T>(member: Member, call: UnaryCall<T>, leftMs: number): Promise<Outcome<T>> {
+  async #try<T>(
+    member: Member,
+    call: UnaryCall<T>,
+    leftMs: number,
+    signal: AbortSignal,
+  ): Promise<Outcome<T>> {
     try {
-      const session = await member.connect();
-      return await this.#unary(session, call, await this.#authorization(), leftMs);
+      const session = await orOverdue(member.connect(), signal);
+      const authorization = await orOverdue(this.#authorization(), signal);
+      return await this.#unary(session, call, authorization, leftMs);
     } catch (cause) {
       const error = cause instanceof CoreError ? cause : unreachable(String(cause), cause);
       const isElsewhere = error.code === "ERR_ETCD_UNREACHABLE";
@@ -239,7 +246,8 @@ export class EtcdClient {
     authorization: Readonly<Record<string, string>>,
     leftMs: number,
   ): Promise<Outcome<T>> {
-    const timeoutMs = Math.ceil(Math.max(1, Math.min(this.limits.callTimeoutMs, leftMs)));
+    const { callTimeoutMs } = this.limits;
+    const timeoutMs = Math.ceil(Math.max(1, Math.min(callTimeoutMs, leftMs)));
     return new Promise((resolve) => {
       let answer: { readonly value: T } | undefined;
       const settle = (outcome: Outcome<T>): void => {
@@ -261,7 +269,8 @@ export class EtcdClient {
       });
       const timer = setTimeout(() => {
         stream.cancel();
-        const error = unreachable(`no answer within ${timeoutMs} ms`);
+        const isLate = leftMs < callTimeoutMs;
+        const error = isLate ? overdue() : unreachable(`no answer within ${timeoutMs} ms`);
         settle({ ok: false, failure: "elsewhere", error });
       }, timeoutMs);
       stream.end(frame);

@@ -5,6 +5,7 @@ import { formatListenAddress, type ListenAddress } from "../../core/options/list
 import { connectHttp2, type Http2ClientTls } from "../../platform/http2/connect-http2.ts";
 import { keepAlive } from "../../platform/http2/keep-alive.ts";
 import type { EtcdLimits } from "./etcd-options.ts";
+import { isOverdue } from "./or-overdue.ts";
 
 const WORDS = { what: "etcd", code: "ERR_ETCD_UNREACHABLE" } as const;
 
@@ -60,7 +61,7 @@ export class Member {
   /** Its connection is given up: one that does not answer may never do so. */
   failed(error: CoreError, nowMs: number, random: number): void {
     this.#failures += 1;
-    this.#lastError = error;
+    if (this.#lastError === undefined || !isOverdue(error)) this.#lastError = error;
     this.#freeAtMs = nowMs + backoffMs(this.#limits.backoff, this.#failures, random);
     this.disconnect();
   }

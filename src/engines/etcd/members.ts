@@ -48,7 +48,8 @@ export class Members {
 
   /** Why none of them did it. */
   whyNot(last: CoreError): CoreError {
-    if (this.#members.length === 1) return last;
+    const [only, another] = this.#members;
+    if (only !== undefined && another === undefined) return only.lastError ?? last;
     const reasons = this.#members
       .map(({ name, lastError }) => `${name}: ${lastError?.message ?? "not asked"}`)
       .join("; ");
