@@ -21,7 +21,12 @@ function folderOfTest(): (name: string, text: string) => string {
   };
 }
 
-function targetOf(etcd: EtcdCluster): EtcdStateTarget {
+function targetOf(
+  etcd: EtcdCluster,
+  note = (line: string): void => {
+    throw new Error(line);
+  },
+): EtcdStateTarget {
   const target = openEtcdTarget({
     members: etcd.options.members,
     access: {
@@ -31,9 +36,7 @@ function targetOf(etcd: EtcdCluster): EtcdStateTarget {
       tls: undefined,
       credentials: undefined,
     },
-    note: (line) => {
-      throw new Error(line);
-    },
+    note,
   });
   onTestFinished(() => target.close());
   return target;
@@ -112,9 +115,10 @@ describe("commands on an etcd", requires("etcd", "etcdctl"), () => {
     expect(objects).toHaveLength(3);
   });
 
-  test("more than one request of etcd can hold is written in parts", async () => {
+  test("more than one request of etcd can hold is written in parts, and that is told", async () => {
     const etcd = await startEtcd();
-    const target = targetOf(etcd);
+    const notes: string[] = [];
+    const target = targetOf(etcd, (line) => notes.push(line));
     const objects = [
       sampleService({ name: "web" }),
       ...Array.from({ length: 4000 }, (_, index) =>
@@ -127,8 +131,12 @@ describe("commands on an etcd", requires("etcd", "etcdctl"), () => {
     ];
     const first = await target.apply({ objects, prune: false, dryRun: false });
     expect(first.changes).toHaveLength(4001);
+    expect(notes.splice(0)).toEqual([
+      "written in 2 transactions, since it is more than etcd takes in one: whoever follows it saw the steps in between",
+    ]);
     const again = await target.apply({ objects, prune: false, dryRun: false });
     expect(again.changes).toEqual([]);
+    expect(notes).toEqual([]);
     const gone = await target.apply({ objects: objects.slice(0, 11), prune: true, dryRun: false });
     expect(gone.changes).toHaveLength(3990);
     expect((await target.get({ kinds: ["Endpoint"] })).objects).toHaveLength(10);

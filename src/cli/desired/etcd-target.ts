@@ -62,7 +62,7 @@ export function openEtcdTarget({ members, access, note }: EtcdTargetOptions): Et
   const change = (
     { dryRun }: { readonly dryRun: boolean },
     plan: (state: StoredState) => Planned,
-  ): Promise<ChangesResult> => changeStored({ client, prefix, load, dryRun, plan });
+  ): Promise<ChangesResult> => changeStored({ client, prefix, load, dryRun, plan, note });
   const unbound = (state: StoredState, desired: DesiredChange): Planned => ({
     changes: describeChange(state.store, desired),
     change: {
@@ -119,12 +119,14 @@ interface ChangeParts {
   readonly load: () => Promise<StoredState>;
   readonly dryRun: boolean;
   readonly plan: (state: StoredState) => Planned;
+  readonly note: (line: string) => void;
 }
 
 /** @throws CoreError what the plan is refused for; ERR_CHANGED_MEANWHILE */
 async function changeStored(parts: ChangeParts): Promise<ChangesResult> {
-  const { client, prefix, load, dryRun, plan } = parts;
+  const { client, prefix, load, dryRun, plan, note } = parts;
   const done: ChangedObject[] = [];
+  let transactions = 0;
   let tried: readonly ChangedObject[] = [];
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const state = await load();
@@ -134,7 +136,11 @@ async function changeStored(parts: ChangeParts): Promise<ChangesResult> {
     // What was tried and is so now was done, though its answer was lost; or another did just the same.
     if (changes.length === 0) return { changes: [...done, ...tried], revision: state.revision };
     const outcome = await writeStored(client, prefix, state, change);
-    if (outcome.isWhole) return { changes: [...done, ...changes], revision: outcome.revision };
+    transactions += outcome.transactions;
+    if (outcome.isWhole) {
+      if (transactions > 1) note(inParts(transactions));
+      return { changes: [...done, ...changes], revision: outcome.revision };
+    }
     const written = new Set(outcome.done);
     const isWritten = ({ kind, key }: ChangedObject): boolean => written.has(describe(kind, key));
     done.push(...changes.filter(isWritten));
@@ -145,6 +151,10 @@ async function changeStored(parts: ChangeParts): Promise<ChangesResult> {
     "ERR_CHANGED_MEANWHILE",
     `others changed what is to be changed ${MAX_ATTEMPTS} times in a row; try again`,
   );
+}
+
+function inParts(transactions: number): string {
+  return `written in ${transactions} transactions, since it is more than etcd takes in one: whoever follows it saw the steps in between`;
 }
 
 /** @throws CoreError ERR_KEY_TAKEN, ERR_ADDRESS_TAKEN */

@@ -21,6 +21,8 @@ export interface WriteOutcome {
   readonly done: readonly string[];
   readonly revision: number;
   readonly isWhole: boolean;
+  /** So many were done. */
+  readonly transactions: number;
 }
 
 /** etcd refuses requests of more than 1.5 MB. */
@@ -63,6 +65,7 @@ export async function writeStored(
   change: StoredChange,
 ): Promise<WriteOutcome> {
   const done: string[] = [];
+  let transactions = 0;
   let { revision, writesRevision } = state;
   for (const part of partsOf(writesOf(prefix, state, change))) {
     const isFree = part.every(({ kind }) => FREE_KINDS.has(kind));
@@ -74,12 +77,13 @@ export async function writeStored(
       ops.push({ op: "put", key: guard, value: Buffer.from("1"), lease: 0n });
     }
     const { header, succeeded } = await client.transact(compares, ops);
-    if (!succeeded) return { done, revision, isWhole: false };
+    if (!succeeded) return { done, revision, isWhole: false, transactions };
+    transactions += 1;
     done.push(...part.map(({ name }) => name));
     revision = header.revision;
     if (!isFree) writesRevision = revision;
   }
-  return { done, revision, isWhole: true };
+  return { done, revision, isWhole: true, transactions };
 }
 
 function writesOf(prefix: string, { rows }: StoredState, change: StoredChange): readonly Write[] {
