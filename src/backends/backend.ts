@@ -1,11 +1,11 @@
 import type { Log } from "../core/log.ts";
+import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import type { Packet } from "../core/route/packet.ts";
 import type { Verdict } from "../core/route/verdict.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { Op, SetName } from "../core/view/ops.ts";
 import type { Capabilities } from "./capabilities.ts";
-import type { MetricFamily } from "./metric-family.ts";
 import type { PlaneControl } from "./plane-control.ts";
 
 /** What a backend needs and does not find on this machine. */

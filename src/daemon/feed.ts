@@ -33,6 +33,8 @@ export interface Feed {
   start(): Promise<void>;
   /** Who follows it beside the streams of this node. */
   watchers(): number;
+  /** For people: how a source goes; undefined where it does not say. */
+  detailsOf(owner: string): string | undefined;
 }
 
 export interface FeedContext {
@@ -66,6 +68,7 @@ function createDirectFeed(
       auditedStream(await deps.watchApi(spec, config, request, report), spec.owner, deps.log),
     start: async () => undefined,
     watchers: () => 0,
+    detailsOf: () => undefined,
   };
 }
 
@@ -86,6 +89,7 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
     () => warnOfUnknownNode(store, config, deps.log),
     () => undefined,
   );
+  const opened = new Map<string, Source>();
   return {
     store,
     controlReport: reporters.get(CONTROL_OWNER),
@@ -96,6 +100,8 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
         const source = await deps.createSource(spec, config);
         closers.add(`source ${spec.owner}`, () => source.close());
         sources.push({ spec, source });
+        opened.set(spec.owner, source);
+        metrics.watchPart("source", spec.owner, () => source.metrics?.() ?? []);
       }
       const begin = async (isWanted: (spec: SourceSpec) => boolean): Promise<void> => {
         const wanted = sources.filter(({ spec }) => isWanted(spec));
@@ -117,6 +123,7 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
       await begin((spec) => !isHere(spec));
     },
     watchers,
+    detailsOf: (owner) => opened.get(owner)?.details?.(),
   };
 }
 

@@ -110,6 +110,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   const firstSyncs = new FirstSyncs(config.servesApi ? [...names, API] : names);
   feed = await createFeed(config, { deps, board, metrics, closers, firstSyncs });
   if (feed.store !== undefined) live.store = feed.store;
+  live.sourceDetails = feed.detailsOf;
   const progress = new SyncProgress(names);
   startPumps(sinks, feed, { deps, board, metrics, closers, firstSyncs, progress });
   await feed.start();

@@ -1,12 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { MetricFamily } from "../backends/metric-family.ts";
+import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { Kind } from "../core/model/object.ts";
 import type { Sink } from "../core/sinks/sink.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Commit, GlobalStore } from "../core/store/global-store.ts";
-import { type BackendMetrics, renderBackendMetrics } from "./backend-metrics.ts";
 import type { KubeProxyMetrics } from "./kube-proxy-metrics.ts";
 import { meterSink } from "./meter-sink.ts";
+import { type PartMetrics, renderPartMetrics } from "./part-metrics.ts";
 
 export interface MetricsOptions {
   readonly version: string;
@@ -31,8 +31,8 @@ export interface Metrics {
   watchStore(store: GlobalStore): void;
   /** The same sink, counted. */
   meter(backend: string, sink: Sink): Sink;
-  /** Adds what a backend's data plane counts, read anew each time. */
-  watchBackend(backend: string, read: () => readonly MetricFamily[]): void;
+  /** Adds what a backend's data plane, or a source, counts; read anew each time. */
+  watchPart(kind: "backend" | "source", name: string, read: () => readonly MetricFamily[]): void;
 }
 
 /** From 1 ms to 16 s, as kube-proxy has them. */
@@ -92,16 +92,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ["backend"],
     registers,
   });
-  const dataPlanes: BackendMetrics[] = [];
+  const parts: PartMetrics[] = [];
   const { kubeProxy } = options;
   return {
     kubeProxy,
     contentType: registry.contentType,
     text: async () =>
       (await registry.metrics()) +
-      renderBackendMetrics(dataPlanes, PREFIX) +
+      renderPartMetrics(parts, PREFIX) +
       ((await kubeProxy?.text()) ?? ""),
-    watchBackend: (backend, read) => void dataPlanes.push({ backend, read }),
+    watchPart: (kind, name, read) => void parts.push({ label: { name: kind, value: name }, read }),
     watchStore: (store) => watchStore(registry, store),
     meter: (backend, sink) => {
       failures.inc({ backend }, 0);

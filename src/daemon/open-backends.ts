@@ -98,7 +98,7 @@ async function openBackend(
     await backend.close();
   });
   if (backend.plane !== undefined) succession.addPlane(name, backend.plane);
-  metrics.watchBackend(name, () => backend.metrics?.() ?? []);
+  metrics.watchPart("backend", name, () => backend.metrics?.() ?? []);
   const always = [
     ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),
     ...deviationsOf(definition.name).map(describeDeviation),

@@ -1,4 +1,5 @@
 import type { CoreError } from "../core/errors.ts";
+import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 
 /** Where a source tells how it is; the status board and the log listen. */
@@ -26,4 +27,8 @@ export interface Source {
   readonly owner: string;
   start(store: GlobalStore, report: SourceReporter): Promise<void>;
   close(): Promise<void>;
+  /** For people: how it goes, in numbers of this moment. */
+  details?(): string;
+  /** What it counts. */
+  metrics?(): readonly MetricFamily[];
 }

@@ -7,6 +7,7 @@ import { GlobalStore } from "../../src/core/store/global-store.ts";
 import type { EtcdClientOptions } from "../../src/engines/etcd/etcd-options.ts";
 import { createEtcdSource } from "../../src/sources/etcd/etcd-source.ts";
 import { encodeStored, storedKey } from "../../src/sources/etcd/stored-object.ts";
+import type { Source } from "../../src/sources/source.ts";
 import type { WriteOp } from "../../src/wire/etcd/kv-messages.ts";
 import { type EtcdCluster, QUICK } from "../support/etcd.ts";
 import { sampleService } from "../support/samples.ts";
@@ -20,6 +21,7 @@ export function contents(store: GlobalStore): ReadonlyMap<string, unknown> {
 }
 
 export interface Followed {
+  readonly source: Source;
   readonly store: GlobalStore;
   readonly failures: CoreError[];
   readonly oks: string[];
@@ -79,7 +81,7 @@ export async function follow(
       look();
       void store.changed().then(look);
     });
-  return { store, failures, oks, refused: () => refused, until };
+  return { source, store, failures, oks, refused: () => refused, until };
 }
 
 /** Writes an object as `apply` does. */

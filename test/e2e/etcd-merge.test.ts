@@ -15,6 +15,11 @@ async function servicesOf(instance: Awaited<ReturnType<typeof startUp>>): Promis
   return found.map(([, owner, name]) => `${name}=${owner}`).join(" ");
 }
 
+async function metricsOf({ up }: Awaited<ReturnType<typeof startUp>>): Promise<string> {
+  const [, address] = await up.waitFor(/status pages on ([\d.:]+)/, "stderr");
+  return (await fetch(`http://${address}/metrics`)).text();
+}
+
 describe("an etcd, a file and commands at once", requires("etcd", "etcdctl"), () => {
   test(
     "in an order the first wins, and what lost is told and comes when it can",
@@ -40,6 +45,14 @@ describe("an etcd, a file and commands at once", requires("etcd", "etcdctl"), ()
               notHonoured.some((line) => line.includes("cluster IP 10.0.0.1 is held by")),
           );
       await instance.until(lost("file:"));
+      expect((await instance.run(["status"])).stdout).toMatch(
+        /source +etcd:\S+ +ok +follows \/portolan\/ at 127\.0\.0\.1:\d+; revision 2, 0 events, requests take [\d.]+ ms\n/,
+      );
+      const metrics = await metricsOf(instance);
+      expect(metrics).toMatch(/^portolan_etcd_revision\{source="etcd:\S+"\} 2$/m);
+      expect(metrics).toMatch(
+        /^portolan_etcd_request_seconds_count\{source="etcd:\S+",call="Range"\} 1$/m,
+      );
       // What is commanded is so at once, or refused.
       const mine = instance.file(
         "mine.yaml",

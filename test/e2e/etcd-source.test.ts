@@ -95,7 +95,7 @@ describe("the etcd source", requires("etcd", "etcdctl"), () => {
       [put(service("stays", "10.0.0.1")), put(service("goes", "10.0.0.2"))],
     );
     const gate = createGate();
-    const { store, until, failures } = await follow(etcd, { sleep: () => gate.passed });
+    const { source, store, until, failures } = await follow(etcd, { sleep: () => gate.passed });
     await until(() => store.isSynced() && contents(store).size === 2);
     const deleted: string[] = [];
     store.onCommit(({ changes }) =>
@@ -115,5 +115,14 @@ describe("the etcd source", requires("etcd", "etcdctl"), () => {
     gate.open();
     await until(() => contents(store).has("Service comes") && contents(store).size === 2);
     expect(deleted).toEqual(["default/goes"]);
+    const values = new Map(
+      source.metrics?.().map(({ name, samples }) => [name, samples.map(({ value }) => value)]),
+    );
+    expect(values.get("etcd_revision")).toEqual([header.revision]);
+    expect(values.get("etcd_compactions_total")).toEqual([1]);
+    expect(values.get("etcd_relists_total")).toEqual([1]);
+    expect(source.details?.()).toMatch(
+      /^revision \d+, 0 events, .*1 times read anew, .*1 compaction, requests take [\d.]+ ms$/,
+    );
   });
 });

@@ -1,5 +1,5 @@
+import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import type { MeteredCalls } from "../../platform/windows/metered-calls.ts";
-import type { MetricFamily } from "../metric-family.ts";
 import type { HcnSync } from "./hcn-sync.ts";
 
 export function hcnMetrics(sync: HcnSync, calls: MeteredCalls): readonly MetricFamily[] {

@@ -1,5 +1,5 @@
+import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import type { Family } from "../../core/model/address.ts";
-import type { MetricFamily } from "../metric-family.ts";
 import type { SyncReport } from "./controller.ts";
 import type { Proxier } from "./kernel/proxier.ts";
 

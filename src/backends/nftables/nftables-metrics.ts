@@ -1,4 +1,4 @@
-import type { MetricFamily } from "../metric-family.ts";
+import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import type { SyncCounts } from "./kernel-sync.ts";
 import type { Planner } from "./plan/planner.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { MetricSample } from "../../core/metrics/metric-family.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import type { EngineStats } from "../../proxy/engine-stats.ts";
-import type { MetricSample } from "../metric-family.ts";
 import { engineMetrics } from "./engine-metrics.ts";
 
 const COUNTS = { connections: 1, totalConnections: 2, bytesIn: 3, bytesOut: 4, failures: 5 };

@@ -1,8 +1,8 @@
+import { histogramSamples } from "../../core/metrics/histogram-samples.ts";
+import type { MetricFamily, MetricSample } from "../../core/metrics/metric-family.ts";
 import { formatPlace } from "../../core/model/socket-path.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { EngineStats, GroupStats, ServerStats } from "../../proxy/engine-stats.ts";
-import { histogramSamples } from "../histogram-samples.ts";
-import type { MetricFamily, MetricSample } from "../metric-family.ts";
 
 /** The part of listeners, groups and servers that is counted alike. */
 type Traffic = Omit<EngineStats["listeners"][number], "key" | "address">;

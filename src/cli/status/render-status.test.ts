@@ -11,6 +11,7 @@ const STATUS = instanceStatus({
       health: "ok",
       message: "9 objects",
       notHonoured: [],
+      details: "3 events",
     },
     {
       kind: "backend",
@@ -61,7 +62,7 @@ test("all of an instance", () => {
 state of revision 12, journal of 1.2 kB; memory 80.0 MB, CPU 1.3 s
 
 PART     NAME             HEALTH  SAYS
-source   file:state.yaml  ok      9 objects
+source   file:state.yaml  ok      9 objects; 3 events
 backend  userspace        ok      its own proxy
 
 LISTENER  ADDRESS         MODE  SERVICE  OPEN  TOTAL      IN  OUT  FAILED  OWNER

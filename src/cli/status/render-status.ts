@@ -64,11 +64,11 @@ export function healthCell(health: string): TableCell {
 }
 
 function componentLines({ now: { status }, paint }: StatusView): readonly string[] {
-  const rows = status.components.map(({ kind, name, health, message }) => [
+  const rows = status.components.map(({ kind, name, health, message, details }) => [
     kind,
     name,
     healthCell(health),
-    message,
+    [message, details].filter((words) => words !== undefined && words !== "").join("; "),
   ]);
   return table(["PART", "NAME", "HEALTH", "SAYS"].map(text), rows, paint);
 }

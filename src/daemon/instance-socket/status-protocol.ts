@@ -68,6 +68,8 @@ export interface InstanceStatus {
     readonly notHonoured: readonly string[];
     /** How many of `notHonoured`, from the first on, hold for this machine whatever the state is. */
     readonly always?: number | undefined;
+    /** How it goes, in numbers; missing where it does not say. */
+    readonly details?: string | undefined;
   }[];
   /** Of the backends that have event loops. */
   readonly loopGroups: readonly {
@@ -134,6 +136,7 @@ export const statusSchema: z.ZodType<InstanceStatus> = z.object({
       message: z.string(),
       notHonoured: z.array(z.string()),
       always: z.int().optional(),
+      details: z.string().optional(),
     }),
   ),
   loopGroups: z.array(

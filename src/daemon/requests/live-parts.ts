@@ -28,6 +28,8 @@ export interface LiveParts {
   always?: ReadonlyMap<string, number>;
   /** What the backends do not serve at this moment. */
   unserved?: () => readonly UnservedListener[];
+  /** For people: how a source goes, in numbers. */
+  sourceDetails?: (owner: string) => string | undefined;
   readonly metricsText: () => Promise<string>;
 }
 

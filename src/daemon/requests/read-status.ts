@@ -59,6 +59,7 @@ export async function readStatus(parts: StatusParts): Promise<InstanceStatus> {
       message,
       notHonoured,
       ...(kind === "backend" && { always: live.always?.get(name) ?? 0 }),
+      ...(kind === "source" && { details: live.sourceDetails?.(name) }),
     })),
     loopGroups: await readLoopGroups(parts),
     uptimeSeconds: Math.round((parts.nowMs() - live.startedMs) / MS_PER_SECOND),

@@ -32,6 +32,7 @@ import { orOverdue, overdue } from "./or-overdue.ts";
 const TXN_WIDTH = 60;
 export const MAX_TXN_OPS: number = TXN_WIDTH * TXN_WIDTH;
 export const MAX_TXN_COMPARES: number = TXN_WIDTH;
+const MS_PER_SECOND = 1000;
 
 interface UnaryCall<T> {
   readonly path: string;
@@ -207,7 +208,13 @@ export class EtcdClient {
       const member = await this.#members.choose(signal).catch((error: unknown) => {
         throw this.signal.aborted ? error : this.#members.whyNot(last ?? overdue());
       });
-      const outcome = await this.#try(member, call, endMs - performance.now(), signal);
+      const startMs = performance.now();
+      const outcome = await this.#try(member, call, endMs - startMs, signal);
+      this.#options.onCall?.(
+        nameOf(call),
+        (performance.now() - startMs) / MS_PER_SECOND,
+        outcome.ok,
+      );
       if (outcome.ok) {
         this.#members.worked(member);
         return outcome.value;
@@ -305,4 +312,9 @@ export class EtcdClient {
     if (isNotEnabled(outcome.error)) return undefined;
     throw outcome.error;
   }
+}
+
+/** `/etcdserverpb.KV/Range` is `Range`. */
+function nameOf({ path }: { readonly path: string }): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -23,6 +23,8 @@ export interface EtcdClientOptions extends EtcdTarget {
   /** Rejects where the signal ends it. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly limits?: Partial<EtcdLimits>;
+  /** Told of each try of a call at a member: `Range`, how long it took, whether it was answered well. */
+  readonly onCall?: ((call: string, seconds: number, isOk: boolean) => void) | undefined;
 }
 
 export interface EtcdLimits {

@@ -38,6 +38,7 @@ function follow(client: EtcdClient, asked: string[]): Followed {
     changed: (events, revision) =>
       told.push(`${events.map(({ type, kv }) => `${type} ${kv.key}`).join(" ")} at ${revision}`),
     following: () => told.push("following"),
+    compacted: () => told.push("compacted"),
     failed: (error) => failures.push(error),
   });
   return { asked, told, failures, until };
@@ -130,7 +131,7 @@ test("what was compacted away is no failure: the whole is told again", async () 
   ]);
   await until("put /a/1 at 51");
   expect(asked).toEqual(["list", "watch 8", "list", "watch 51"]);
-  expect(told.slice(4, 7)).toEqual(["begin", "page /a/9", "whole 50"]);
+  expect(told.slice(4, 8)).toEqual(["compacted", "begin", "page /a/9", "whole 50"]);
   expect(failures).toEqual([]);
 });
 

@@ -23,6 +23,8 @@ export interface RangeFollower {
   changed(events: readonly WatchEvent[], revision: number): void;
   /** Changes come from this member. */
   following(member: string): void;
+  /** etcd has forgotten what was missed: the whole state will be told. */
+  compacted?(): void;
   /** It goes on by itself, after a while. */
   failed(error: CoreError): void;
 }
@@ -51,6 +53,7 @@ export async function followRange(
     } catch (cause) {
       if (client.signal.aborted) return;
       if (isCompacted(cause)) {
+        follower.compacted?.();
         place.forget();
         continue;
       }

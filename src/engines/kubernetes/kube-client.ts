@@ -17,9 +17,16 @@ export interface KubeClientOptions {
   readonly answerTimeoutMs?: number;
   /** What the server calls this program in its logs. */
   readonly userAgent?: string;
+  /** Told of each request: `list services`, how long it took until an answer began, whether that was good. */
+  readonly onRequest?: (request: string, seconds: number, isOk: boolean) => void;
 }
 
-const DEFAULTS = { answerTimeoutMs: 30_000, userAgent: "portolan" } as const;
+const DEFAULTS = {
+  answerTimeoutMs: 30_000,
+  userAgent: "portolan",
+  onRequest: () => undefined,
+} as const;
+const MS_PER_SECOND = 1000;
 const KEEP_ALIVE_PROBE_MS = 30_000;
 const OK = 200;
 const UNAUTHORIZED = 401;
@@ -72,13 +79,20 @@ export class KubeClient {
     for (let tried = 0; tried < this.#connection.servers.length; tried += 1) {
       const index = (first + tried) % this.#connection.servers.length;
       const server = this.#serverAt(index);
+      const startMs = performance.now();
+      const tell = (isOk: boolean): void => {
+        const seconds = (performance.now() - startMs) / MS_PER_SECOND;
+        this.#options.onRequest(nameOf(path, query), seconds, isOk);
+      };
       try {
         const response = await this.#request(urlOf(server, path, query), credentials, signal);
+        tell(response.statusCode === OK);
         if (response.statusCode === OK) return { kind: "ok", body: response };
         if ((response.statusCode ?? 0) >= SERVER_FAULT) this.#leave(index);
         return { kind: "refused", ...(await readRefusal(response, signal)) };
       } catch (error) {
         if (signal.aborted) throw aborted(error);
+        tell(false);
         failure = unreachable(server, error);
         this.#leave(index);
       }
@@ -150,6 +164,12 @@ export class KubeClient {
           : {}),
     };
   }
+}
+
+/** `list services`, `watch nodes`. */
+function nameOf(path: string, query: Query): string {
+  const verb = query["watch"] === undefined ? "list" : "watch";
+  return `${verb} ${path.slice(path.lastIndexOf("/") + 1)}`;
 }
 
 function urlOf(server: URL, path: string, query: Query): URL {

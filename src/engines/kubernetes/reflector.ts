@@ -1,5 +1,6 @@
 import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../../core/backoff.ts";
 import { CoreError } from "../../core/errors.ts";
+import type { FollowCounts } from "../../core/metrics/follow-counts.ts";
 import type { Raw } from "../../core/model/raw-reader.ts";
 import type { KubeClient } from "./kube-client.ts";
 import { type ListOutcome, listResource } from "./list-resource.ts";
@@ -27,6 +28,7 @@ export interface ReflectorReport {
   /** It is listed, and followed from there. */
   ok(): void;
   failed(error: CoreError): void;
+  readonly counts?: FollowCounts | undefined;
 }
 
 export interface ReflectorOptions {
@@ -143,6 +145,7 @@ export class Reflector {
     this.#mustList = false;
     this.#wantsNewest = false;
     this.#isUnpaged = false;
+    this.#report.counts?.listed();
     this.#taker.listEnds();
     this.#taker.pause();
     this.#failures = 0;
@@ -169,15 +172,19 @@ export class Reflector {
         idleTimeoutMs,
       },
       {
-        opened: () => this.#wellAgain(),
+        opened: () => {
+          this.#report.counts?.following();
+          this.#wellAgain();
+        },
         event: (event) => {
           count += 1;
+          this.#report.counts?.changed(1);
           this.#take(event);
         },
         pause: () => this.#taker.pause(),
       },
       signal,
-    );
+    ).finally(() => this.#report.counts?.lost());
     if (outcome.kind === "refused") {
       if (!isExpired(outcome.refusal)) return this.#refused(outcome.refusal, "watch");
       this.#mustList = true;

@@ -9,6 +9,7 @@ import { prefixRange } from "../../engines/etcd/prefix-range.ts";
 import type { KeyValue } from "../../wire/etcd/kv-messages.ts";
 import type { WatchEvent } from "../../wire/etcd/watch-messages.ts";
 import type { Source, SourceReporter } from "../source.ts";
+import { EtcdSourceMetrics } from "./etcd-source-metrics.ts";
 import { ObjectRows, type RowLimits } from "./object-rows.ts";
 import { normalizePrefix, objectsPrefix } from "./stored-object.ts";
 
@@ -33,14 +34,20 @@ export function createEtcdSource(options: EtcdSourceOptions): Source {
   let follower: StoreFollower | undefined;
   let running: Promise<void> = Promise.resolve();
   let isClosed = false;
+  const metrics = new EtcdSourceMetrics();
   return {
     owner,
+    details: () => metrics.details(),
+    metrics: () => metrics.families(),
     start: async (store, report) => {
       if (isClosed) return;
       store.register(owner);
-      client = new EtcdClient(options);
+      client = new EtcdClient({
+        ...options,
+        onCall: (call, seconds, isOk) => metrics.requests.took(call, seconds, isOk),
+      });
       const prefix = normalizePrefix(options.prefix);
-      follower = new StoreFollower({ store, report, owner, prefix, limits: options });
+      follower = new StoreFollower({ store, report, owner, prefix, limits: options, metrics });
       running = followRange(client, prefixRange(objectsPrefix(prefix)), follower);
     },
     close: async () => {
@@ -58,6 +65,7 @@ interface FollowerParts {
   readonly owner: string;
   readonly prefix: string;
   readonly limits: RowLimits;
+  readonly metrics: EtcdSourceMetrics;
 }
 
 /** Brings what etcd tells into the store, each answer as one transaction. */
@@ -94,14 +102,18 @@ class StoreFollower implements RangeFollower {
     this.#rows.add(kvs);
   }
 
-  whole(): void {
+  whole(revision: number): void {
+    this.#parts.metrics.counts.listed();
+    this.#parts.metrics.revision = revision;
     const objects = this.#rows.replace();
     this.#refused.clear();
     this.#transact(objects, (transaction) => transaction.replaceAll(objects));
     this.#parts.store.markSynced(this.#parts.owner);
   }
 
-  changed(events: readonly WatchEvent[]): void {
+  changed(events: readonly WatchEvent[], revision: number): void {
+    this.#parts.metrics.counts.changed(events.length);
+    this.#parts.metrics.revision = revision;
     const { sets, deletes } = this.#rows.apply(events);
     for (const object of [...sets, ...deletes]) this.#refused.delete(nameOf(object));
     const waiting = [...this.#refused.values()].map(({ object }) => object);
@@ -111,11 +123,18 @@ class StoreFollower implements RangeFollower {
     });
   }
 
+  compacted(): void {
+    this.#parts.metrics.compactions += 1;
+    this.#parts.metrics.counts.lost();
+  }
+
   following(member: string): void {
+    this.#parts.metrics.counts.following();
     this.#parts.report.ok(`follows ${this.#parts.prefix} at ${member}`);
   }
 
   failed(error: CoreError): void {
+    this.#parts.metrics.counts.lost();
     this.#parts.report.failed(error);
   }
 

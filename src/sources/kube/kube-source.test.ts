@@ -161,6 +161,19 @@ test("after a version that is gone, what went meanwhile goes and nothing else is
     "create Endpoint shop/web/pod-10-0-0-9@web-x7k2p",
     "delete Service shop/db",
   ]);
+  await expect.poll(() => server.watchers).toBe(3);
+  const { source } = followed;
+  const families = new Map(source.metrics?.().map(({ name, samples }) => [name, samples]));
+  const all = (value: number) =>
+    ["services", "slices", "nodes"].map((resource) => ({ labels: { resource }, value }));
+  expect(families.get("kube_relists_total")).toEqual(all(1));
+  expect(families.get("kube_reconnects_total")).toEqual(all(1));
+  expect(families.get("kube_stale_seconds")).toEqual(all(0));
+  const failed = families.get("kube_request_failures_total")?.map(({ labels }) => labels["call"]);
+  expect(failed).toContain("watch endpointslices");
+  expect(source.details?.()).toMatch(
+    /^\d+ events, 3 reconnects, 3 times read anew, requests take [\d.]+ ms$/,
+  );
 });
 
 /** Addresses of one slice that only ever grow: whoever has a smaller one after a larger went back in time. */

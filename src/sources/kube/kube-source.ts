@@ -6,6 +6,7 @@ import type { KubeConnection } from "../../engines/kubernetes/kube-connection.ts
 import { Reflector, type ReflectorOptions } from "../../engines/kubernetes/reflector.ts";
 import type { Source, SourceReporter } from "../source.ts";
 import { kubeResources, type ResourceOptions } from "./kube-resources.ts";
+import { KubeSourceMetrics } from "./kube-source-metrics.ts";
 import { ObjectMirror } from "./object-mirror.ts";
 import { type KeptMetadata, kubeReaders } from "./read-kube-objects.ts";
 import { StoreWriter } from "./store-writer.ts";
@@ -34,14 +35,20 @@ export function createKubeSource(options: KubeSourceOptions): Source {
   const ended = new AbortController();
   let following: Promise<unknown> = Promise.resolve();
   let client: KubeClient | undefined;
+  const metrics = new KubeSourceMetrics();
   return {
     owner,
+    details: () => metrics.details(),
+    metrics: () => metrics.families(),
     start: async (store, report) => {
       store.register(owner);
       const connection = await options.connect();
       if (ended.signal.aborted) return;
-      client = new KubeClient(connection);
-      following = follow(options, { client, connection, store, report, signal: ended.signal });
+      client = new KubeClient(connection, {
+        onRequest: (request, seconds, isOk) => metrics.requests.took(request, seconds, isOk),
+      });
+      const { signal } = ended;
+      following = follow(options, { client, connection, store, report, signal, metrics });
     },
     close: async () => {
       ended.abort();
@@ -57,11 +64,12 @@ interface Following {
   readonly store: GlobalStore;
   readonly report: SourceReporter;
   readonly signal: AbortSignal;
+  readonly metrics: KubeSourceMetrics;
 }
 
 async function follow(
   options: KubeSourceOptions,
-  { client, connection, store, report, signal }: Following,
+  { client, connection, store, report, signal, metrics }: Following,
 ): Promise<void> {
   const { owner, kept, proxyName, node, ...reflecting } = options;
   const writer = new StoreWriter(store, owner);
@@ -102,6 +110,7 @@ async function follow(
         { ...reflecting, resource: resources[resource] },
         mirror,
         {
+          counts: metrics.countsOf(resource),
           ok: () => {
             well.add(resource);
             tell();

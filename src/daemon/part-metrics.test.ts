@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import type { MetricFamily } from "../backends/metric-family.ts";
-import { renderBackendMetrics } from "./backend-metrics.ts";
+import type { MetricFamily } from "../core/metrics/metric-family.ts";
+import { renderPartMetrics } from "./part-metrics.ts";
+
+const label = (value: string) => ({ name: "backend", value }) as const;
 
 const family = (value: number, labels: Record<string, string>): MetricFamily => ({
   name: "listener_connections",
@@ -10,10 +12,10 @@ const family = (value: number, labels: Record<string, string>): MetricFamily => 
 });
 
 test("a family that two backends have appears once, with a line of each", () => {
-  const text = renderBackendMetrics(
+  const text = renderPartMetrics(
     [
-      { backend: "userspace", read: () => [family(1, { listener: "a" })] },
-      { backend: "userspace-2", read: () => [family(2, { listener: "b" })] },
+      { label: label("userspace"), read: () => [family(1, { listener: "a" })] },
+      { label: label("userspace-2"), read: () => [family(2, { listener: "b" })] },
     ],
     "portolan_",
   );
@@ -27,10 +29,10 @@ test("a family that two backends have appears once, with a line of each", () => 
 });
 
 test("labels are escaped, parts of a histogram have their suffix", () => {
-  const text = renderBackendMetrics(
+  const text = renderPartMetrics(
     [
       {
-        backend: "b",
+        label: label("b"),
         read: () => [
           {
             name: "latency_seconds",
@@ -50,7 +52,7 @@ test("labels are escaped, parts of a histogram have their suffix", () => {
 
 test("what is read is read anew each time", () => {
   let count = 0;
-  const sources = [{ backend: "b", read: () => [family(count++, {})] }];
-  renderBackendMetrics(sources, "");
-  expect(renderBackendMetrics(sources, "")).toContain("} 1\n");
+  const sources = [{ label: label("b"), read: () => [family(count++, {})] }];
+  renderPartMetrics(sources, "");
+  expect(renderPartMetrics(sources, "")).toContain("} 1\n");
 });
