@@ -23,202 +23,102 @@ export interface Setting {
   readonly fate: Fate;
 }
 
-const CONNTRACK = "limits of connection tracking are not set; set them with sysctl";
-const REQUESTS = "there is nothing to limit or choose: three lists and three watches, in JSON";
-const WINDOWS = "this is for Windows";
+const CONNTRACK: Fate = {
+  not: "limits of connection tracking are not set; set them with sysctl",
+};
+const REQUESTS: Fate = {
+  not: "there is nothing to limit or choose: three lists and three watches, in JSON",
+};
+const WINDOWS: Fate = { not: "this is for Windows" };
 
 /** The part of the path that stands for the mode's own section. */
 export const MODE = "MODE";
 
-/** The backend `ipvs` has them by the same names. */
-const IPVS_SETTINGS: readonly (readonly [name: string, key: string, kind: SettingKind])[] = [
-  ["ipvsScheduler", "scheduler", "text"],
-  ["ipvsExcludeCidrs", "excludeCIDRs", "texts"],
-  ["ipvsStrictArp", "strictARP", "truth"],
-  ["ipvsSyncPeriod", "syncPeriod", "duration"],
-  ["ipvsMinSyncPeriod", "minSyncPeriod", "duration"],
-  ["ipvsTcpTimeout", "tcpTimeout", "duration"],
-  ["ipvsTcpfinTimeout", "tcpFinTimeout", "duration"],
-  ["ipvsUdpTimeout", "udpTimeout", "duration"],
-];
+/** Where it stands in the file: `iptables.syncPeriod`; missing where it is a flag alone. */
+function setting(name: string, path: string | undefined, kind: SettingKind, fate: Fate): Setting {
+  return { name, kind, fate, ...(path !== undefined && { path: path.split(".") }) };
+}
+
+function fileOnly(name: string, path: string, kind: SettingKind, fate: Fate): Setting {
+  return { ...setting(name, path, kind, fate), hasNoFlag: true };
+}
 
 /** All settings of kube-proxy 1.36: its flags and the fields of KubeProxyConfiguration v1alpha1. */
 export const SETTINGS: readonly Setting[] = [
-  { name: "config", kind: "text", fate: "special" },
-  { name: "proxyMode", path: ["mode"], kind: "text", fate: "special" },
-  { name: "hostnameOverride", path: ["hostnameOverride"], kind: "text", fate: { option: "node" } },
-  {
-    name: "kubeconfig",
-    path: ["clientConnection", "kubeconfig"],
-    kind: "text",
-    fate: { option: "kubeconfig" },
-  },
-  { name: "master", kind: "text", fate: "special" },
-  { name: "clusterCidr", path: ["clusterCIDR"], kind: "text", fate: { option: "clusterCidr" } },
-  { name: "detectLocalMode", path: ["detectLocalMode"], kind: "text", fate: "special" },
-  {
-    name: "podBridgeInterface",
-    path: ["detectLocal", "bridgeInterface"],
-    kind: "text",
-    fate: "special",
-  },
-  {
-    name: "podInterfaceNamePrefix",
-    path: ["detectLocal", "interfaceNamePrefix"],
-    kind: "text",
-    fate: "special",
-  },
-  { name: "nodeportAddresses", path: ["nodePortAddresses"], kind: "texts", fate: "special" },
-  {
-    name: "masqueradeAll",
-    path: [MODE, "masqueradeAll"],
-    kind: "truth",
-    fate: { option: "masqueradeAll" },
-  },
-  {
-    name: "iptablesMasqueradeBit",
-    path: [MODE, "masqueradeBit"],
-    kind: "whole",
-    fate: { option: "iptablesMasqueradeBit" },
-  },
-  {
-    name: "iptablesSyncPeriod",
-    path: ["iptables", "syncPeriod"],
-    kind: "duration",
-    fate: { option: "iptablesSyncPeriod" },
-  },
-  {
-    name: "iptablesMinSyncPeriod",
-    path: ["iptables", "minSyncPeriod"],
-    kind: "duration",
-    fate: { option: "iptablesMinSyncPeriod" },
-  },
-  {
-    name: "iptablesLocalhostNodeports",
-    path: ["iptables", "localhostNodePorts"],
-    kind: "truth",
-    fate: {
-      not: "node ports answer on loopback where --nodeport-addresses has it, and only there",
-    },
-  },
-  {
-    name: "nftablesSyncPeriod",
-    path: ["nftables", "syncPeriod"],
-    hasNoFlag: true,
-    kind: "duration",
-    fate: { option: "syncPeriod" },
-  },
-  {
-    name: "nftablesMinSyncPeriod",
-    path: ["nftables", "minSyncPeriod"],
-    hasNoFlag: true,
-    kind: "duration",
-    fate: { option: "minSyncPeriod" },
-  },
-  ...IPVS_SETTINGS.map(
-    ([name, key, kind]): Setting => ({ name, path: ["ipvs", key], kind, fate: { option: name } }),
-  ),
-  { name: "healthzBindAddress", path: ["healthzBindAddress"], kind: "text", fate: "special" },
-  { name: "metricsBindAddress", path: ["metricsBindAddress"], kind: "text", fate: "special" },
-  { name: "bindAddress", path: ["bindAddress"], kind: "text", fate: "special" },
+  setting("config", undefined, "text", "special"),
+  setting("proxyMode", "mode", "text", "special"),
+  setting("hostnameOverride", "hostnameOverride", "text", { option: "node" }),
+  setting("kubeconfig", "clientConnection.kubeconfig", "text", { option: "kubeconfig" }),
+  setting("master", undefined, "text", "special"),
+  setting("clusterCidr", "clusterCIDR", "text", { option: "clusterCidr" }),
+  setting("detectLocalMode", "detectLocalMode", "text", "special"),
+  setting("podBridgeInterface", "detectLocal.bridgeInterface", "text", "special"),
+  setting("podInterfaceNamePrefix", "detectLocal.interfaceNamePrefix", "text", "special"),
+  setting("nodeportAddresses", "nodePortAddresses", "texts", "special"),
+  setting("masqueradeAll", `${MODE}.masqueradeAll`, "truth", { option: "masqueradeAll" }),
+  setting("iptablesMasqueradeBit", `${MODE}.masqueradeBit`, "whole", {
+    option: "iptablesMasqueradeBit",
+  }),
+  setting("iptablesSyncPeriod", "iptables.syncPeriod", "duration", {
+    option: "iptablesSyncPeriod",
+  }),
+  setting("iptablesMinSyncPeriod", "iptables.minSyncPeriod", "duration", {
+    option: "iptablesMinSyncPeriod",
+  }),
+  setting("iptablesLocalhostNodeports", "iptables.localhostNodePorts", "truth", {
+    not: "node ports answer on loopback where --nodeport-addresses has it, and only there",
+  }),
+  fileOnly("nftablesSyncPeriod", "nftables.syncPeriod", "duration", { option: "syncPeriod" }),
+  fileOnly("nftablesMinSyncPeriod", "nftables.minSyncPeriod", "duration", {
+    option: "minSyncPeriod",
+  }),
+  // The backend `ipvs` has them by the same names.
+  setting("ipvsScheduler", "ipvs.scheduler", "text", { option: "ipvsScheduler" }),
+  setting("ipvsExcludeCidrs", "ipvs.excludeCIDRs", "texts", { option: "ipvsExcludeCidrs" }),
+  setting("ipvsStrictArp", "ipvs.strictARP", "truth", { option: "ipvsStrictArp" }),
+  setting("ipvsSyncPeriod", "ipvs.syncPeriod", "duration", { option: "ipvsSyncPeriod" }),
+  setting("ipvsMinSyncPeriod", "ipvs.minSyncPeriod", "duration", { option: "ipvsMinSyncPeriod" }),
+  setting("ipvsTcpTimeout", "ipvs.tcpTimeout", "duration", { option: "ipvsTcpTimeout" }),
+  setting("ipvsTcpfinTimeout", "ipvs.tcpFinTimeout", "duration", { option: "ipvsTcpfinTimeout" }),
+  setting("ipvsUdpTimeout", "ipvs.udpTimeout", "duration", { option: "ipvsUdpTimeout" }),
+  setting("healthzBindAddress", "healthzBindAddress", "text", "special"),
+  setting("metricsBindAddress", "metricsBindAddress", "text", "special"),
+  setting("bindAddress", "bindAddress", "text", "special"),
   // An address that is taken always ends the start.
-  { name: "bindAddressHardFail", path: ["bindAddressHardFail"], kind: "truth", fate: "given" },
-  { name: "oomScoreAdj", path: ["oomScoreAdj"], kind: "whole", fate: "special" },
-  { name: "v", path: ["logging", "verbosity"], kind: "whole", fate: "special" },
-  { name: "loggingFormat", path: ["logging", "format"], kind: "text", fate: "special" },
-  {
-    name: "logFlushFrequency",
-    path: ["logging", "flushFrequency"],
-    kind: "any",
-    fate: "given",
-  },
-  {
-    name: "vmodule",
-    path: ["logging", "vmodule"],
-    kind: "any",
-    fate: { not: "the log has one level for all; see --v" },
-  },
-  {
-    name: "logOptions",
-    path: ["logging", "options"],
-    hasNoFlag: true,
-    kind: "any",
-    fate: { not: "the log goes to standard error" },
-  },
-  ...[
-    ["conntrackMaxPerCore", "maxPerCore"],
-    ["conntrackMin", "min"],
-    ["conntrackTcpBeLiberal", "tcpBeLiberal"],
-    ["conntrackTcpTimeoutEstablished", "tcpEstablishedTimeout"],
-    ["conntrackTcpTimeoutCloseWait", "tcpCloseWaitTimeout"],
-    ["conntrackUdpTimeout", "udpTimeout"],
-    ["conntrackUdpTimeoutStream", "udpStreamTimeout"],
-  ].map(
-    ([name = "", key = ""]): Setting => ({
-      name,
-      path: ["conntrack", key],
-      kind: "any",
-      fate: { not: CONNTRACK },
-    }),
-  ),
-  ...[
-    ["kubeApiBurst", "burst"],
-    ["kubeApiQps", "qps"],
-    ["kubeApiContentType", "contentType"],
-  ].map(
-    ([name = "", key = ""]): Setting => ({
-      name,
-      path: ["clientConnection", key],
-      kind: "any",
-      fate: { not: REQUESTS },
-    }),
-  ),
-  {
-    name: "acceptContentTypes",
-    path: ["clientConnection", "acceptContentTypes"],
-    hasNoFlag: true,
-    kind: "any",
-    fate: { not: REQUESTS },
-  },
-  {
-    name: "configSyncPeriod",
-    path: ["configSyncPeriod"],
-    kind: "any",
-    fate: { not: "objects are followed; there is no list at times" },
-  },
-  {
-    name: "featureGates",
-    path: ["featureGates"],
-    kind: "any",
-    fate: { not: "there are none here" },
-  },
-  {
-    name: "profiling",
-    path: ["enableProfiling"],
-    kind: "truth",
-    fate: { not: "portolan profile takes profiles of a running instance" },
-  },
-  {
-    name: "showHiddenMetricsForVersion",
-    path: ["showHiddenMetricsForVersion"],
-    kind: "text",
-    fate: { not: "no metrics are hidden" },
-  },
+  setting("bindAddressHardFail", "bindAddressHardFail", "truth", "given"),
+  setting("oomScoreAdj", "oomScoreAdj", "whole", "special"),
+  setting("v", "logging.verbosity", "whole", "special"),
+  setting("loggingFormat", "logging.format", "text", "special"),
+  setting("logFlushFrequency", "logging.flushFrequency", "any", "given"),
+  setting("vmodule", "logging.vmodule", "any", { not: "the log has one level for all; see --v" }),
+  fileOnly("logOptions", "logging.options", "any", { not: "the log goes to standard error" }),
+  setting("conntrackMaxPerCore", "conntrack.maxPerCore", "any", CONNTRACK),
+  setting("conntrackMin", "conntrack.min", "any", CONNTRACK),
+  setting("conntrackTcpBeLiberal", "conntrack.tcpBeLiberal", "any", CONNTRACK),
+  setting("conntrackTcpTimeoutEstablished", "conntrack.tcpEstablishedTimeout", "any", CONNTRACK),
+  setting("conntrackTcpTimeoutCloseWait", "conntrack.tcpCloseWaitTimeout", "any", CONNTRACK),
+  setting("conntrackUdpTimeout", "conntrack.udpTimeout", "any", CONNTRACK),
+  setting("conntrackUdpTimeoutStream", "conntrack.udpStreamTimeout", "any", CONNTRACK),
+  setting("kubeApiBurst", "clientConnection.burst", "any", REQUESTS),
+  setting("kubeApiQps", "clientConnection.qps", "any", REQUESTS),
+  setting("kubeApiContentType", "clientConnection.contentType", "any", REQUESTS),
+  fileOnly("acceptContentTypes", "clientConnection.acceptContentTypes", "any", REQUESTS),
+  setting("configSyncPeriod", "configSyncPeriod", "any", {
+    not: "objects are followed; there is no list at times",
+  }),
+  setting("featureGates", "featureGates", "any", { not: "there are none here" }),
+  setting("profiling", "enableProfiling", "truth", {
+    not: "portolan profile takes profiles of a running instance",
+  }),
+  setting("showHiddenMetricsForVersion", "showHiddenMetricsForVersion", "text", {
+    not: "no metrics are hidden",
+  }),
   // Kube-proxy does not use it either.
-  { name: "proxyPortRange", path: ["portRange"], kind: "any", fate: "given" },
-  {
-    name: "windowsRunAsService",
-    path: ["windowsRunAsService"],
-    kind: "any",
-    fate: { not: WINDOWS },
-  },
-  { name: "winkernel", path: ["winkernel"], hasNoFlag: true, kind: "any", fate: { not: WINDOWS } },
-  { name: "cleanup", kind: "truth", fate: "special" },
-  { name: "initOnly", kind: "truth", fate: "special" },
-  {
-    name: "writeConfigTo",
-    kind: "text",
-    fate: { not: "the configuration is not written anywhere" },
-  },
-  { name: "version", kind: "truth", fate: "special" },
+  setting("proxyPortRange", "portRange", "any", "given"),
+  setting("windowsRunAsService", "windowsRunAsService", "any", WINDOWS),
+  fileOnly("winkernel", "winkernel", "any", WINDOWS),
+  setting("cleanup", undefined, "truth", "special"),
+  setting("initOnly", undefined, "truth", "special"),
+  setting("writeConfigTo", undefined, "text", { not: "the configuration is not written anywhere" }),
+  setting("version", undefined, "truth", "special"),
 ];
