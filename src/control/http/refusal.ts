@@ -21,12 +21,11 @@ interface ProblemBody {
 type Headers = Readonly<Record<string, string>>;
 
 /** Refuses for a reason that is only known to HTTP; thrown, so that it ends the request anywhere. */
-export class HttpRefusal extends Error {
-  override readonly name = "HttpRefusal";
+export class HttpRefusal extends CoreError {
   readonly answer: Answer;
 
   constructor(status: number, code: ErrorCode, message: string, headers: Headers = {}) {
-    super(message);
+    super(code, message);
     this.answer = refusalAnswer(status, { code, message, problems: [] }, headers);
   }
 }
