@@ -1,6 +1,7 @@
 /* A stand-in for computenetwork.dll and, with HNS_DLL, for vmcompute.dll. It keeps the JSON that it gets, and
  * checks that ids exist; what a real HNS does with the JSON, it does not do. With STAND_IN_STORE in the
- * environment, what it holds is written there at every change. */
+ * environment, what it holds is written there at every change, and read from there at the start: so it
+ * outlives the process, as HNS does. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 #include <objbase.h>
@@ -28,7 +29,6 @@ HRESULT WINAPI HNSCall(PCWSTR method, PCWSTR path, PCWSTR object, PWSTR *respons
 
 struct object {
   GUID id;
-  GUID network;
   WCHAR *json;
   struct object *next;
 };
@@ -39,7 +39,8 @@ static SRWLOCK lock = SRWLOCK_INIT;
 static LONG open_handles;
 static LONG calls;
 typedef void(CALLBACK *notify)(DWORD, void *, HRESULT, PCWSTR);
-static notify callback;
+#define WATCHERS 8
+static notify watchers[WATCHERS];
 
 static void write_store(void) {
   WCHAR path[MAX_PATH];
@@ -64,6 +65,14 @@ static struct object *find(int kind, const GUID *id) {
   struct object *one = objects[kind];
   while (one && memcmp(&one->id, id, sizeof *id)) one = one->next;
   return one;
+}
+
+static BOOL is_open(int kind, void *handle) {
+  struct object *one;
+  AcquireSRWLockShared(&lock);
+  for (one = objects[kind]; one && one != handle; one = one->next) {}
+  ReleaseSRWLockShared(&lock);
+  return one != NULL;
 }
 
 static HRESULT refuse(HRESULT code, PWSTR *error) {
@@ -107,6 +116,7 @@ static HRESULT open(int kind, const GUID *id, void **handle, PWSTR *error) {
 
 static HRESULT closed(void *handle) {
   (void)handle;
+  InterlockedIncrement(&calls);
   InterlockedDecrement(&open_handles);
   return S_OK;
 }
@@ -181,37 +191,46 @@ COMMON(Endpoint, Endpoints, ENDPOINT)
 COMMON(LoadBalancer, LoadBalancers, LOAD_BALANCER)
 
 static DWORD WINAPI tell(void *event) {
-  if (callback) callback((DWORD)(DWORD_PTR)event, NULL, S_OK, L"{}");
+  int at;
+  for (at = 0; at < WATCHERS; at += 1) {
+    notify watcher = watchers[at];
+    if (watcher) watcher((DWORD)(DWORD_PTR)event, NULL, S_OK, L"{}");
+  }
   return 0;
 }
 
 HRESULT WINAPI HcnCreateNetwork(REFGUID id, PCWSTR s, void **h, PWSTR *e) {
   HRESULT result = create(NETWORK, id, s, h, e);
   /* The real service tells of it on a thread of its own. */
-  if (result == S_OK && callback) CloseHandle(CreateThread(NULL, 0, tell, (void *)2, 0, NULL));
+  if (result == S_OK) CloseHandle(CreateThread(NULL, 0, tell, (void *)2, 0, NULL));
   return result;
 }
 HRESULT WINAPI HcnCreateEndpoint(void *network, REFGUID id, PCWSTR s, void **h, PWSTR *e) {
-  (void)network;
+  if (!is_open(NETWORK, network)) return refuse(not_found[NETWORK], e);
   return create(ENDPOINT, id, s, h, e);
 }
 HRESULT WINAPI HcnCreateLoadBalancer(REFGUID id, PCWSTR s, void **h, PWSTR *e) {
   return create(LOAD_BALANCER, id, s, h, e);
 }
 HRESULT WINAPI HcnRegisterServiceCallback(notify wanted, void *context, void **handle) {
+  int at;
   (void)context;
-  callback = wanted;
-  *handle = &callback;
-  return S_OK;
+  for (at = 0; at < WATCHERS; at += 1) {
+    if (watchers[at]) continue;
+    watchers[at] = wanted;
+    *handle = &watchers[at];
+    return S_OK;
+  }
+  return E_OUTOFMEMORY;
 }
 HRESULT WINAPI HcnUnregisterServiceCallback(void *handle) {
-  (void)handle;
-  callback = NULL;
+  *(notify *)handle = NULL;
   return S_OK;
 }
 
 /* Of the stand-in alone. */
 LONG WINAPI StandInOpenHandles(void) { return open_handles; }
+/* With those that open and close. */
 LONG WINAPI StandInCalls(void) { return calls; }
 
 static void put_network(void) {
@@ -225,10 +244,52 @@ static void put_network(void) {
   calls = 0;
 }
 
+static void put_line(char *line) {
+  WCHAR json[65536], id[40] = L"{00000000-0000-0000-0000-000000000000}";
+  WCHAR *at;
+  GUID guid;
+  int kind;
+  void *handle;
+  for (kind = 0; kind < 3; kind += 1) {
+    size_t length = wcslen(names[kind]);
+    char name[16];
+    snprintf(name, sizeof name, "%ls ", names[kind]);
+    if (strncmp(line, name, length + 1)) continue;
+    MultiByteToWideChar(CP_UTF8, 0, line + length + 1, -1, json, 65536);
+    at = wcsstr(json, L"\"ID\":\"");
+    if (!at) return;
+    memcpy(id + 1, at + 6, 36 * sizeof(WCHAR));
+    if (IIDFromString(id, &guid) == S_OK) create(kind, &guid, json, &handle, NULL);
+    return;
+  }
+}
+
+/* FALSE where there is no store yet. */
+static BOOL read_store(void) {
+  WCHAR path[MAX_PATH];
+  char *text, *line;
+  long bytes;
+  FILE *file;
+  if (!GetEnvironmentVariableW(L"STAND_IN_STORE", path, MAX_PATH)) return FALSE;
+  file = _wfopen(path, L"rb");
+  if (!file) return FALSE;
+  fseek(file, 0, SEEK_END);
+  bytes = ftell(file);
+  rewind(file);
+  text = calloc(1, bytes + 1);
+  bytes = (long)fread(text, 1, bytes, file);
+  fclose(file);
+  for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) put_line(line);
+  free(text);
+  open_handles = 0;
+  calls = 0;
+  return bytes > 0;
+}
+
 BOOL WINAPI DllMain(HINSTANCE dll, DWORD reason, void *reserved) {
   (void)dll;
   (void)reserved;
-  if (reason == DLL_PROCESS_ATTACH) put_network();
+  if (reason == DLL_PROCESS_ATTACH && !read_store()) put_network();
   return TRUE;
 }
 #endif
