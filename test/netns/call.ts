@@ -1,7 +1,7 @@
 import type { Protocol } from "../../src/core/model/common.ts";
 import { ERRNO, errnoName } from "../../src/platform/errno.ts";
 import { connectTo } from "../../src/platform/linux/socket-names.ts";
-import { takeSocketError } from "../../src/platform/linux/socket-options.ts";
+import { setLingerReset, takeSocketError } from "../../src/platform/linux/socket-options.ts";
 import { checked } from "../../src/platform/linux/system-error.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
 import type { PartyName } from "./plan-network.ts";
@@ -78,6 +78,8 @@ function startTcp(
   reactor: Reactor,
   end: (outcome: CallOutcome) => void,
 ): void {
+  // Neither server nor kernel shall remember thousands of calls for minutes: there is no room for more.
+  setLingerReset(fd);
   const connecting = connectTo(fd, endOf("TCP", call.to, call.port));
   if (connecting < 0 && connecting !== -ERRNO.EINPROGRESS) {
     end(refusal(connecting));

@@ -101,6 +101,16 @@ describe("what becomes of a packet is told right", requires("linux", "root", "ip
     }
   });
 
+  test("who is called meanwhile does not make of silence a lost answer", async () => {
+    const call = { party: "outside", protocol: "TCP", from: outside.v4, to: clusterIP.v4 } as const;
+    const [[dropped], [served]] = await Promise.all([
+      stage.callInVain([{ ...call, port: PORTS.dropped }]),
+      stage.call([{ ...call, port: PORTS.served }]),
+    ]);
+    expect(dropped).toEqual({ kind: "silence" });
+    expect(served?.kind).toBe("answered");
+  });
+
   test("a packet that arrives and whose answer is lost is not taken for dropped", async () => {
     const lossy = `table inet lossy {
       chain back { type filter hook prerouting priority -300; iifname "eth-node-c" drop; }
