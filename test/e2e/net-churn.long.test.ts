@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { requires } from "../support/requires.ts";
-import { tellRate } from "./churn-caller.ts";
+import { expectAllServed } from "./churn-caller.ts";
 import { churn } from "./net-churn.ts";
 
 const PER_SECOND = 5000;
 
 describe("loops that come and go 100 times", requires("linux"), () => {
-  test("lose no short connection, at up to 5,000 a second", async () => {
+  test("lose no short connection, at 5,000 a second", async () => {
     const result = await churn({ rounds: 100, perSecond: PER_SECOND });
-    tellRate(result, PER_SECOND);
-    expect(result.failed).toEqual({});
-    expect(result.succeeded).toBeGreaterThan(10_000);
+    expectAllServed(result);
+    process.stdout.write(`${result.succeeded} short connections\n`);
+    expect(result.due).toBeGreaterThan(10_000);
   });
 });

@@ -1,10 +1,11 @@
 import { expect, onTestFinished } from "vitest";
 import { EventLoopGroup } from "../../src/net/groups/event-loop-group.ts";
 import { SharedListener } from "../../src/net/listeners/shared-listener.ts";
+import type { CallerResult } from "../../src/net/threads/caller-program.fixture.ts";
 import { sourceHost } from "../../src/net/threads/loop-thread.fixture.ts";
 import { LoopThread } from "../../src/net/threads/loop-thread.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
-import { type ChurnResult, callDuring } from "./churn-caller.ts";
+import { callDuring } from "./churn-caller.ts";
 
 const ECHO = new URL("../../src/net/threads/echo-program.fixture.ts", import.meta.url);
 const MAX_FDS = 10_000;
@@ -14,7 +15,7 @@ const DRAIN_TIMEOUT_MS = 5000;
 export async function churn(options: {
   readonly rounds: number;
   readonly perSecond: number;
-}): Promise<ChurnResult> {
+}): Promise<CallerResult> {
   const host = sourceHost();
   const group = new EventLoopGroup<LoopThread>({
     name: "workers",
@@ -33,10 +34,11 @@ export async function churn(options: {
   await group.add(await start("loop-0"));
   if (listener.address.family === "unix") throw new Error("not an IP address");
 
-  const result = await callDuring(listener.address, options.perSecond, async () => {
+  const result = await callDuring(listener.address, options.perSecond, async (level) => {
     for (let round = 1; round <= options.rounds; round += 1) {
       await group.add(await start(`loop-${round}`));
       await group.remove(`loop-${round - 1}`, { drainTimeoutMs: DRAIN_TIMEOUT_MS });
+      await level();
     }
   });
   expect(host.lines.filter(({ level }) => level === "error")).toEqual([]);

@@ -1,9 +1,10 @@
 import { onTestFinished } from "vitest";
 import { openFirstListening } from "../../src/net/listeners/listening-socket.ts";
+import type { CallerResult } from "../../src/net/threads/caller-program.fixture.ts";
 import { close } from "../../src/platform/linux/io-calls.ts";
 import { localAddressOf } from "../../src/platform/linux/socket-names.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
-import { type ChurnResult, callDuring, startLoop } from "./churn-caller.ts";
+import { callDuring, startLoop } from "./churn-caller.ts";
 import { configOf, LOCAL } from "./proxy-config.ts";
 import { TestEngine } from "./proxy-fixture.ts";
 
@@ -28,16 +29,17 @@ async function startEcho(): Promise<number> {
 export async function churnEngine(options: {
   readonly rounds: number;
   readonly perSecond: number;
-}): Promise<ChurnResult> {
+}): Promise<CallerResult> {
   const proxy = await TestEngine.start();
   await proxy.engine.apply(configOf([await startEcho()]));
   const { loops } = proxy.engine;
-  return callDuring(ipAddress(LOCAL, proxy.port()), options.perSecond, async () => {
+  return callDuring(ipAddress(LOCAL, proxy.port()), options.perSecond, async (level) => {
     let current = "worker-1";
     for (let round = 0; round < options.rounds; round += 1) {
       const next = await loops.add();
       await loops.remove(current);
       current = next;
+      await level();
     }
   });
 }
