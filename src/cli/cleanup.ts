@@ -4,6 +4,7 @@ import type { Log } from "../core/log.ts";
 import { flagLayer, resolveOptions } from "../core/options/resolve-options.ts";
 import { AVAILABLE_BACKENDS, refuseBackend } from "../daemon/backend-words.ts";
 import { readThisMachine } from "../daemon/this-machine.ts";
+import type { InstanceLock } from "../platform/linux/instance-lock.ts";
 import type { CliContext, CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 import { resolveFlags } from "./flags.ts";
@@ -15,7 +16,10 @@ const CLEANUP_OPTIONS = {
     suggestions: AVAILABLE_BACKENDS,
     help: "the backend whose traces are removed; may be repeated",
   },
-  kubeProxy: { kind: "boolean", help: "remove what a kube-proxy left: its chains and tables" },
+  kubeProxy: {
+    kind: "boolean",
+    help: "remove what a kube-proxy left: chains, tables, and its virtual servers of IPVS",
+  },
   takeOver: { kind: "boolean", help: "also while a kube-proxy runs" },
 } as const;
 
@@ -45,7 +49,7 @@ async function cleanup(input: CommandInput): Promise<number> {
   }
   if (kubeProxy) {
     await cleanKubeProxy(takeOver);
-    stdout.write("kube-proxy: no chain and no table is left\n");
+    stdout.write("kube-proxy: nothing is left\n");
   }
   return EXIT_OK;
 }
@@ -95,12 +99,17 @@ async function cleanKubeProxy(takeOver: boolean): Promise<void> {
   const { systemExec } = await import("../platform/linux/exec.ts");
   const { takeInstanceLock } = await import("../platform/linux/instance-lock.ts");
   if (!takeOver) await refuseKubeProxy(findKubeProxy);
-  // The chains are also ours: not while an instance of ours uses them.
-  const lock = takeInstanceLock("iptables");
+  const { openKubeProxyTraces } = await import("../backends/ipvs/open-kube-proxy-traces.ts");
+  const { removeKubeProxyServers } = await import("../backends/ipvs/remove-kube-proxy-servers.ts");
+  // The chains, sets and the link are also ours: not while an instance of ours uses them.
+  const locks: InstanceLock[] = [];
   try {
+    for (const plane of ["iptables", "ipvs"]) locks.push(takeInstanceLock(plane));
     await removeKubeProxy(systemExec);
+    const traces = openKubeProxyTraces();
+    await removeKubeProxyServers(traces).finally(() => traces.close());
   } finally {
-    lock.release();
+    for (const lock of locks) lock.release();
   }
 }
 

@@ -10,8 +10,8 @@ const NFT_TABLE = "kube-proxy";
 const NFT_FAMILIES = ["ip", "ip6"] as const;
 
 /**
- * Removes what a kube-proxy left: its chains of iptables, also those of its mode IPVS, and its tables
- * of nftables. Virtual servers of IPVS stay. Succeeds where there is nothing.
+ * Removes the rules that a kube-proxy left: its chains of iptables, also those of its mode IPVS, and its
+ * tables of nftables. Succeeds where there is nothing.
  * @throws CoreError ERR_PROGRAM_FAILED where something may be left; the rest is removed all the same
  */
 export async function removeKubeProxy(exec: Exec): Promise<void> {

@@ -44,6 +44,6 @@ export async function removeAll({ world, platform, settings, marks }: Removal): 
   );
 }
 
-function isGone({ errno }: RefusedChange): boolean {
+export function isGone({ errno }: RefusedChange): boolean {
   return errno === ERRNO.ENOENT || errno === ERRNO.ESRCH;
 }

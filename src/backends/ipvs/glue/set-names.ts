@@ -54,11 +54,16 @@ export type FamilySets = Readonly<Record<SetKey, IpSet>>;
 const MAX_NAME_LENGTH = 31;
 const PREFIXES: Readonly<Record<Family, string>> = { v4: "KUBE-", v6: "KUBE-6-" };
 
+/** As kube-proxy makes it: what is too long for the kernel is cut. */
+export function setName(family: Family, name: string): string {
+  return `${PREFIXES[family]}${name}`.slice(0, MAX_NAME_LENGTH);
+}
+
 export function setsOf(family: Family): FamilySets {
   const make = (key: SetKey): IpSet => {
     const [name, type] = SETS[key];
     return {
-      name: `${PREFIXES[family]}${name}`.slice(0, MAX_NAME_LENGTH),
+      name: setName(family, name),
       type,
       family,
       hasMarks: key === "inside",

@@ -12,7 +12,7 @@ import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
 
 /** The sets of a network namespace. */
 export interface IpSets {
-  /** Undefined where there is no such set. */
+  /** Undefined where there is no such set, or the kernel has no sets at all. */
   entries(name: string): Promise<readonly IpSetEntry[] | undefined>;
   /** What is refused is told; all else is done. */
   change(changes: readonly IpSetChange[]): Promise<readonly RefusedChange[]>;
@@ -32,7 +32,7 @@ export function openIpSets(): IpSets {
       });
       refuseOverrun(answer);
       const [failure] = answer.failures;
-      if (failure?.errno === ERRNO.ENOENT) return undefined;
+      if (failure?.errno === ERRNO.ENOENT || failure?.errno === ERRNO.EINVAL) return undefined;
       if (failure !== undefined) throw requestError(`listing the set ${name}`, failure);
       return entries;
     },
