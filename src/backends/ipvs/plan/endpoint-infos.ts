@@ -1,7 +1,8 @@
-import type { Family } from "../../../core/model/address.ts";
+import { type Family, familyOf } from "../../../core/model/address.ts";
+import { EMPTY } from "../../../core/model/common.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { destinationId } from "../../../wire/netlink/ipvs/virtual-server.ts";
-import { type Outcome, type PortOutcomes, restingPlaces } from "../../port-targets.ts";
+import { type Outcome, type Place, type PortOutcomes, restingPlaces } from "../../port-targets.ts";
 import { integerWeights } from "./integer-weights.ts";
 import type { EndpointInfo } from "./service-info.ts";
 
@@ -32,6 +33,7 @@ export function endpointInfos(
     ["localWeight", "localFor", outcomes.local],
   ] as const;
   for (const [weight, list, outcome] of lists) {
+    for (const { ip, port } of endingPlaces(entry, portIndex, family)) infoAt(ip, port)[weight] = 0;
     for (const { ip, port } of restingPlaces(entry, portIndex, family, list)) {
       infoAt(ip, port)[weight] = 0;
     }
@@ -40,9 +42,18 @@ export function endpointInfos(
   return infos;
 }
 
-function weighted(
-  outcome: Outcome,
-): readonly (readonly [{ readonly ip: string; readonly port: number }, number])[] {
+/** Those that end, and serve the flows they have until then: nobody says goodbye to them. */
+function endingPlaces(
+  { service: { ending = EMPTY } }: ServiceEndpoints,
+  portIndex: number,
+  family: Family,
+): readonly Place[] {
+  return ending
+    .filter((place) => place.portIndex === portIndex && familyOf(place.address) === family)
+    .map(({ address, target }) => ({ ip: address, port: target }));
+}
+
+function weighted(outcome: Outcome): readonly (readonly [Place, number])[] {
   if (outcome.kind !== "targets") return [];
   const weights = integerWeights(outcome.targets);
   return outcome.targets.map((target, index) => [target, weights[index] ?? 1]);
