@@ -63,12 +63,23 @@ export class ServicePlanner {
       : this.#touched(state, changed);
     for (const key of [...changed.services, ...moved]) keys.add(key);
     for (const key of keys) this.#noteLimits(key, state);
-    return new Map(
-      [...contexts].map(([family, context]) => [
-        family,
-        { context, services: this.#infosOf(keys, context, state) },
-      ]),
+    const planned = new Map(
+      [...contexts].map(([family, context]) => {
+        const services = this.#infosOf(keys, context, state);
+        return [family, { context, services }] as const;
+      }),
     );
+    this.#freeMarks(keys, [...planned.values()]);
+    return planned;
+  }
+
+  /** Families share the marks of a service. */
+  #freeMarks(keys: ReadonlySet<string>, planned: readonly PlannedChange[]): void {
+    for (const key of keys) {
+      const infos = planned.flatMap(({ services }) => services.get(key) ?? []);
+      const entrances = infos.flatMap(({ service }) => service.entrances);
+      this.marks.keepOnly(key, new Set(entrances.flatMap(({ insideMark }) => insideMark ?? [])));
+    }
   }
 
   #contextOf(family: Family, state: FullState): PlanContext {

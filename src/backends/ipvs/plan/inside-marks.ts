@@ -14,7 +14,8 @@ const TEXT_OFFSET = 2_166_136_261;
  */
 export class InsideMarks {
   readonly #bits: readonly number[];
-  readonly #byName = new Map<string, number>();
+  /** By the service, then by the name of what it has the mark for. */
+  readonly #byService = new Map<string, Map<string, number>>();
   readonly #taken = new Set<number>();
   readonly #masquerade: number;
 
@@ -24,24 +25,34 @@ export class InsideMarks {
     this.#masquerade = 2 ** masqueradeBit;
   }
 
-  /** The mark of a name. */
-  markOf(name: string): number {
-    const known = this.#byName.get(name);
+  /** How many are taken. */
+  get size(): number {
+    return this.#taken.size;
+  }
+
+  /** The mark of one thing of a service. */
+  markOf(service: string, name: string): number {
+    const own = this.#byService.get(service) ?? new Map<string, number>();
+    const known = own.get(name);
     if (known !== undefined) return known;
-    let number = hashOf(name);
+    let number = hashOf(`${service}:${name}`);
     while (this.#taken.has(this.#spread(number))) number += 1;
     const mark = this.#spread(number);
-    this.#byName.set(name, mark);
+    this.#byService.set(service, own.set(name, mark));
     this.#taken.add(mark);
     return mark;
   }
 
-  /** Those that were not asked for any more are free. */
-  release(name: string): void {
-    const mark = this.#byName.get(name);
-    if (mark === undefined) return;
-    this.#byName.delete(name);
-    this.#taken.delete(mark);
+  /** Says which marks of a service are in use; its others are free. */
+  keepOnly(service: string, used: ReadonlySet<number>): void {
+    const own = this.#byService.get(service);
+    if (own === undefined) return;
+    for (const [name, mark] of own) {
+      if (used.has(mark)) continue;
+      own.delete(name);
+      this.#taken.delete(mark);
+    }
+    if (own.size === 0) this.#byService.delete(service);
   }
 
   /** The mark and what it is once the packet is marked for masquerading, too. */

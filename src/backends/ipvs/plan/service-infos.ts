@@ -192,8 +192,8 @@ class PortPlans {
     }
     const local = outcomes.local.kind;
     const differs = cluster === "targets" || cluster !== local;
-    const name = `${this.#source.key}:${port.name} ${protocol}`;
-    const mark = differs ? this.#facts.marks.markOf(name) : undefined;
+    const name = `${port.name} ${protocol}`;
+    const mark = differs ? this.#facts.marks.markOf(this.#source.key, name) : undefined;
     return entranceOf(door, node, "local", OUTCOMES[local], mark);
   }
 }
