@@ -7,6 +7,7 @@ import type { RawOptions } from "./backend-messages.ts";
 import { BackendProcess } from "./backend-process.ts";
 import type { CallOutcome } from "./call.ts";
 import { parseGreeting } from "./greeting.ts";
+import type { NamespaceNetwork } from "./namespace-network.ts";
 import type { PartyName } from "./plan-network.ts";
 import { policyOptions } from "./policy-options.ts";
 import {
@@ -19,6 +20,9 @@ import {
 } from "./scenario-clients.ts";
 import type { Server } from "./serve.ts";
 import { SETTLE_MS, Stage } from "./stage.ts";
+
+const FORGETTING_MS = 30_000;
+const FORGETTING_STEP_MS = 50;
 
 export interface NamespaceOptions {
   /** Its name in the registry. */
@@ -33,8 +37,8 @@ export interface NamespaceOptions {
    * how it rejects leaves that protocol out.
    */
   readonly catches?: readonly Protocol[];
-  /** How long a data plane takes to forget the clients of a service that is gone. Default: no time. */
-  readonly forgettingMs?: number;
+  /** Whether the data plane forgot the clients of services that are gone. Default: it does so at once. */
+  readonly hasForgotten?: (network: NamespaceNetwork) => boolean;
   /** Default: `SETTLE_MS`; more for what is not done in the kernel. */
   readonly settleMs?: number;
 }
@@ -123,7 +127,7 @@ export class NamespaceDriver implements ContractDriver {
   /** What was observed before: nothing of earlier scenarios, then the calls that bound clients. */
   async #remember(scenario: Scenario): Promise<void> {
     await this.#backend.apply(emptyObjects(scenario));
-    if (this.#options.forgettingMs !== undefined) await delay(this.#options.forgettingMs);
+    await this.#forgotten();
     for (const { client, endpoint, ageSeconds } of scenario.observed.affinity ?? []) {
       await this.#backend.apply(bindingObjects(scenario, endpoint));
       const isOwn = client === scenario.packet.src;
@@ -135,6 +139,16 @@ export class NamespaceDriver implements ContractDriver {
       const missed = outcomes.find(({ kind }) => kind !== "answered");
       if (missed !== undefined) throw new Error(`no history could be made: ${missed.kind}`);
       if (ageSeconds > 1) await delay(ageSeconds * MS_PER_SECOND);
+    }
+  }
+
+  async #forgotten(): Promise<void> {
+    const { hasForgotten = () => true } = this.#options;
+    const end = performance.now() + FORGETTING_MS;
+    while (!hasForgotten(this.stage.network)) {
+      if (performance.now() > end)
+        throw new Error("clients of services that are gone are remembered");
+      await delay(FORGETTING_STEP_MS);
     }
   }
 
