@@ -15,8 +15,9 @@ export class Recorder {
   record(tool: string, lines: readonly string[]): void {
     if (lines.length === 0) return;
     const last = this.#parts.at(-1);
-    if (last?.tool === tool) last.lines.push(...lines);
-    else this.#parts.push({ tool, lines: [...lines] });
+    if (last?.tool !== tool) this.#parts.push({ tool, lines: [...lines] });
+    // One by one: they may be more than a call takes arguments.
+    else for (const line of lines) last.lines.push(line);
   }
 
   text(): string {

@@ -1,7 +1,7 @@
-import { formatHostPort } from "../../core/model/address.ts";
+import { type Family, familyOf, formatHostPort } from "../../core/model/address.ts";
 import type { AddressChange } from "../../platform/linux/links/service-link.ts";
 import type { IpSetChange } from "../../wire/netlink/ipset/encode-ipset.ts";
-import { entryText } from "../../wire/netlink/ipset/ip-set.ts";
+import { entryText, HOST_BITS } from "../../wire/netlink/ipset/ip-set.ts";
 import type { IpvsChange } from "../../wire/netlink/ipvs/encode-ipvs.ts";
 import { IP_VS_SVC_F_SCHED_FALLBACK } from "../../wire/netlink/ipvs/ipvs-words.ts";
 import { destinationId, type VirtualServer } from "../../wire/netlink/ipvs/virtual-server.ts";
@@ -16,6 +16,12 @@ const VERBS = {
   setDestination: "-e",
   deleteDestination: "-d",
 } as const;
+
+/** By which an address is never chosen as a source by itself. */
+const NEVER_A_SOURCE: Readonly<Record<Family, string>> = {
+  v4: "scope host",
+  v6: "nodad preferred_lft 0",
+};
 
 /** The line of `ipvsadm -R` that does the same. */
 export function renderIpvsChange(change: IpvsChange): string {
@@ -49,9 +55,9 @@ export function renderSetChange(change: IpSetChange): string {
 
 /** The line of `ip -batch` that does the same. */
 export function renderAddressChange({ kind, ip }: AddressChange): string {
-  const length = ip.includes(":") ? 128 : 32;
-  const verb = kind === "add" ? "add" : "del";
-  return `address ${verb} ${ip}/${length} dev ${LINK_NAME}`;
+  const family = familyOf(ip);
+  const at = `${ip}/${HOST_BITS[family]} dev ${LINK_NAME}`;
+  return kind === "add" ? `address add ${at} ${NEVER_A_SOURCE[family]}` : `address del ${at}`;
 }
 
 function placeWords({ family, place }: VirtualServer): string {
