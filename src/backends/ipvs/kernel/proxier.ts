@@ -166,9 +166,8 @@ export class Proxier implements Claimant {
       steps.forEach(({ done }, index) => {
         if (!failed.has(index)) done();
       });
-      failures.push(...refused.map(({ error }) => error));
+      for (const { error } of refused) failures.push(error);
     };
-    const ipvs = (items: readonly IpvsChange[]) => platform.ipvs.change(items);
     const members = this.#members.changes();
     const addresses = this.#addresses.changes();
     await run(this.#removedMembers(members.removed), (items) => platform.sets.change(items));
@@ -179,11 +178,17 @@ export class Proxier implements Claimant {
       })),
       (items) => platform.link.change(items),
     );
-    await run(await this.#goneBackings(), ipvs);
+    const goneBackings = await this.#goneBackings();
     const { removed, set } = this.#servers.changes();
-    await run(this.#goneServers(removed), ipvs);
-    await run(this.#newServers(set), ipvs);
-    await run(this.#newBackings(), ipvs);
+    await run(
+      [
+        ...goneBackings,
+        ...this.#goneServers(removed),
+        ...this.#newServers(set),
+        ...this.#newBackings(),
+      ],
+      (items) => platform.ipvs.change(items),
+    );
     await run(this.#addedMembers(members.set), (items) => platform.sets.change(items));
     await beforeAddresses?.();
     await run(this.#boundAddresses(addresses.set), (items) => platform.link.change(items));

@@ -33,7 +33,7 @@ const RECEIVE_BYTES = 32_768;
 /** Room for the errors of a whole batch, which the kernel would drop where they do not fit. */
 const SOCKET_BUFFER_BYTES = 1_048_576;
 const INT_BYTES = 4;
-/** An exchange gives the thread back after that time. */
+/** Exchanges, one or many in a row, give the thread back after that time. */
 const SLICE_MS = 2;
 /** The kernel answers at once; what takes longer does not come. */
 const ANSWER_TIMEOUT_MS = 5000;
@@ -70,6 +70,8 @@ export class NetlinkSocket {
   readonly #writer = new NetlinkWriter();
   #outbox: NativeMemory = allocateNative(RECEIVE_BYTES);
   #sequence = 1;
+  /** How long it kept the thread since others had it. */
+  #spentMs = 0;
   #isOpen = true;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -113,27 +115,33 @@ export class NetlinkSocket {
   }
 
   async #exchange({ count, write: fill, onMessage }: NetlinkRequest): Promise<NetlinkAnswer> {
+    if (this.#spentMs > SLICE_MS) await this.#pause();
     if (!this.#isOpen) throw new CoreError("ERR_ABORTED", "the netlink socket is closed");
+    let since = performance.now();
     const first = this.#takeSequences(count);
     this.#writer.clear();
     fill(this.#writer, first);
     this.#send(this.#writer.written());
     const reader = new ReplyReader(first, first + count - 1, onMessage ?? (() => undefined));
-    let sliceEnd = performance.now() + SLICE_MS;
     let received: Received = "some";
     while (!reader.isDone && received !== "overrun") {
       received = this.#receive(reader);
+      this.#spentMs += performance.now() - since;
       if (received === "nothing") await this.#readable();
-      else if (!reader.isDone && performance.now() > sliceEnd) {
-        await nextTurn();
-        sliceEnd = performance.now() + SLICE_MS;
-      }
+      else if (!reader.isDone && this.#spentMs > SLICE_MS) await this.#pause();
+      since = performance.now();
     }
     return {
       failures: reader.failures.map((failure) => ({ ...failure, index: failure.sequence - first })),
       isInterrupted: reader.isInterrupted,
       isOverrun: received === "overrun",
     };
+  }
+
+  /** The kernel answers at once, so that nothing else would run between one answer and the next. */
+  async #pause(): Promise<void> {
+    await nextTurn();
+    this.#spentMs = 0;
   }
 
   #takeSequences(count: number): number {
@@ -174,6 +182,7 @@ export class NetlinkSocket {
       const watch = watchReadable(this.#descriptor, () => {
         clearTimeout(timer);
         watch.close();
+        this.#spentMs = 0;
         resolve();
       });
       const timer = setTimeout(() => {
