@@ -13,7 +13,7 @@ import { paintFor } from "./text/paint.ts";
 const DELETE_OPTIONS = {
   force: {
     kind: "boolean",
-    help: "also what others lead to; they lead nowhere until it is there again",
+    help: "also what others lead to; they lead nowhere until it is there again. In an etcd also what is not understood",
   },
   dryRun: { kind: "boolean", help: "show what would be deleted and delete nothing" },
 } as const;

@@ -142,6 +142,27 @@ describe("commands on an etcd", requires("etcd", "etcdctl"), () => {
     expect((await target.get({ kinds: ["Endpoint"] })).objects).toHaveLength(10);
   });
 
+  test("what is not understood is deleted by its name, but only with force", async () => {
+    const etcd = await startEtcd();
+    const key = "/portolan/v1/objects/Service/default/web";
+    await etcd.ctl("put", key, "{");
+    const notes: string[] = [];
+    const target = targetOf(etcd, (line) => notes.push(line));
+    const params = { objects: [{ kind: "Service", key: "default/web" }], dryRun: false } as const;
+    await expect(target.delete(params)).rejects.toMatchObject({
+      code: "ERR_STATE_INVALID",
+      message: expect.stringContaining("Service default/web; expected --force"),
+    });
+    expect(await etcd.ctl("get", key, "--keys-only")).toContain(key);
+    const { changes } = await target.delete({ ...params, force: true });
+    expect(changes).toEqual([{ action: "delete", kind: "Service", key: "default/web" }]);
+    expect(await etcd.ctl("get", key, "--keys-only")).toBe("");
+    await expect(target.delete({ ...params, force: true })).rejects.toMatchObject({
+      code: "ERR_NOT_FOUND",
+    });
+    expect(notes[0]).toContain("left out: Service default/web: the value is not understood");
+  });
+
   test(
     "with a lease endpoints are there as long as who applied them; what they belong to stays",
     async () => {

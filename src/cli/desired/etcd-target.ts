@@ -5,7 +5,12 @@ import { CoreError } from "../../core/errors.ts";
 import { describe, keyOf, type ModelObject } from "../../core/model/object.ts";
 import type { ListenAddress } from "../../core/options/listen-address.ts";
 import type { EtcdAccess } from "../../daemon/etcd-access.ts";
-import type { ChangedObject, ChangesResult } from "../../daemon/instance-socket/state-protocol.ts";
+import type {
+  ChangedObject,
+  ChangesResult,
+  DeleteParams,
+  ObjectName,
+} from "../../daemon/instance-socket/state-protocol.ts";
 import { listObjects } from "../../daemon/requests/list-objects.ts";
 import { describeChange, planApply, planDelete } from "../../daemon/requests/plan-apply.ts";
 import { EtcdClient } from "../../engines/etcd/etcd-client.ts";
@@ -76,7 +81,7 @@ export function openEtcdTarget({ members, access, note }: EtcdTargetOptions): Et
     apply: (params) =>
       change(params, (state) => unbound(state, planApply(state.store, params.objects, params))),
     delete: (params) =>
-      change(params, (state) => unbound(state, planDelete(state.store, params.objects, params))),
+      change(params, (state) => unbound(state, planDeleteStored(prefix, state, params))),
     get: async (params) => {
       const { store, revision } = await load();
       return { revision, objects: listObjects(store, params) };
@@ -86,6 +91,30 @@ export function openEtcdTarget({ members, access, note }: EtcdTargetOptions): Et
       change({ dryRun: false }, (state) => planLeased(prefix, state, objects, lease)),
     close: () => client.close(),
   };
+}
+
+/**
+ * As an instance deletes; with force also what is not understood, which only its key names.
+ * @throws CoreError ERR_STATE_INVALID, and as `planDelete` does
+ */
+function planDeleteStored(
+  prefix: string,
+  { store, notUnderstood }: StoredState,
+  { objects, force = false }: DeleteParams,
+): DesiredChange {
+  const isBad = ({ kind, key }: ObjectName): boolean =>
+    notUnderstood.has(storedKey(prefix, kind, key));
+  const bad = objects.filter(isBad);
+  if (bad.length > 0 && !force) {
+    const names = bad.map(({ kind, key }) => describe(kind, key)).join(", ");
+    throw new CoreError(
+      "ERR_STATE_INVALID",
+      `not understood, so nobody can say what leads to it: ${names}; expected --force to delete it all the same`,
+    );
+  }
+  const good = objects.filter((name) => !isBad(name));
+  const planned = planDelete(store, good, { force });
+  return { ...planned, delete: [...planned.delete, ...bad] };
 }
 
 /** Also what is so already has to be bound. */

@@ -24,6 +24,8 @@ export interface StoredState {
   readonly rows: ReadonlyMap<string, StoredRow>;
   /** When the last change was made that others must not meet. */
   readonly writesRevision: number;
+  /** The keys of what is not understood. */
+  readonly notUnderstood: ReadonlySet<string>;
   /** What is not understood, or clashes with what is: a line each. */
   readonly problems: readonly string[];
 }
@@ -54,6 +56,7 @@ class Loading {
   readonly #limits: RowLimits;
   readonly #rows = new Map<string, StoredRow>();
   readonly #byOwner = new Map<string, ModelObject[]>();
+  readonly #notUnderstood = new Set<string>();
   readonly #problems: string[] = [];
   #writesRevision = 0;
 
@@ -83,6 +86,7 @@ class Loading {
       store,
       rows: this.#rows,
       writesRevision: this.#writesRevision,
+      notUnderstood: this.#notUnderstood,
       problems: this.#problems,
     };
   }
@@ -98,6 +102,7 @@ class Loading {
     this.#rows.set(kv.key, { modRevision: kv.modRevision, lease: kv.lease });
     const stored = readStored(this.#prefix, kv, maxObjectBytes);
     if (!stored.ok) {
+      this.#notUnderstood.add(kv.key);
       this.#problems.push(stored.problem);
       return;
     }
