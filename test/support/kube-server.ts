@@ -64,6 +64,8 @@ const GATEWAY_TIMEOUT = 504;
 
 export interface KubeServerOptions {
   readonly port?: number;
+  /** On loopback: `127.0.0.1`, or `::1`. */
+  readonly host?: string;
   readonly tls?: ServerOptions;
   /** Whether a request is let in; all are where it is missing. */
   readonly admits?: (request: IncomingMessage) => boolean;
@@ -102,11 +104,13 @@ export class KubeServer {
   static async start(options: KubeServerOptions = {}): Promise<KubeServer> {
     const server = new KubeServer(options);
     await new Promise<void>((resolve) => {
-      server.#server.listen(options.port ?? 0, "127.0.0.1", resolve);
+      server.#server.listen(options.port ?? 0, options.host ?? "127.0.0.1", resolve);
     });
     const address = server.#server.address();
     if (address === null || typeof address === "string") throw new Error("no port to listen on");
-    server.url = `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${address.port}`;
+    const scheme = options.tls === undefined ? "http" : "https";
+    const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+    server.url = `${scheme}://${host}:${address.port}`;
     return server;
   }
 

@@ -195,3 +195,12 @@ test("what waits when the client is closed ends as such", async () => {
   await expect(waiting).rejects.toMatchObject({ code: "ERR_ABORTED" });
   await expect(client.range(KEY)).rejects.toMatchObject({ code: "ERR_ABORTED" });
 });
+
+test("a member is reached by IPv6, too, and named as it is typed", async () => {
+  const { port } = await scriptEtcd(well, "::1");
+  const members = [{ kind: "tcp", host: "::1", port }] as const;
+  expect(await clientOf([], { members }).range(KEY)).toMatchObject({ header: { revision: 7 } });
+  const closed = { kind: "tcp", host: "::1", port: await freePortBlock(1) } as const;
+  const away = clientOf([], { members: [closed], limits: { deadlineMs: 50 } });
+  await expect(away.range(KEY)).rejects.toThrow(`[::1]:${closed.port}`);
+});

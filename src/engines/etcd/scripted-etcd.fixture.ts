@@ -43,7 +43,10 @@ export interface ScriptedEtcd {
 }
 
 /** What speaks as etcd does and answers what a test wants, where the real one can not be brought to it. */
-export async function scriptEtcd(answer: (call: ScriptedCall) => void): Promise<ScriptedEtcd> {
+export async function scriptEtcd(
+  answer: (call: ScriptedCall) => void,
+  host = "127.0.0.1",
+): Promise<ScriptedEtcd> {
   const server = createServer();
   const sessions = new Set<ServerHttp2Session>();
   let connections = 0;
@@ -60,7 +63,7 @@ export async function scriptEtcd(answer: (call: ScriptedCall) => void): Promise<
       answer(callOf(stream, method, frame, typeof token === "string" ? token : undefined));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => {
     for (const session of sessions) session.destroy();
     server.close();

@@ -130,3 +130,12 @@ test("a server that does not answer is given up after a time", async () => {
   const get = await connect({ folder, url: silent.url, caFile: "" }, {}, { answerTimeoutMs: 30 });
   await expect(get()).rejects.toThrow("no answer within 30 ms");
 });
+
+test("a server is reached by IPv6, too", async () => {
+  const folder = await makeFolder();
+  const server = await KubeServer.start({ host: "::1" });
+  onTestFinished(() => server.close());
+  expect(server.url).toContain("[::1]");
+  const get = await connect({ folder, url: server.url, caFile: "" }, {});
+  expect(await get()).toBe("ok");
+});
