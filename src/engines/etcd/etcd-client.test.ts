@@ -65,7 +65,7 @@ test("an etcd that accepts and never answers is told at the deadline of a call, 
 test("a call whose deadline ends while all members are left alone says why they are", async () => {
   const port = await freePortBlock(1);
   const hour = { firstMs: 3_600_000, maxMs: 3_600_000 };
-  const client = clientOf([port], { limits: { deadlineMs: 100, backoff: hour } });
+  const client = clientOf([port], { limits: { deadlineMs: 500, backoff: hour } });
   const first = client.range(KEY);
   await expect(first).rejects.toMatchObject({ code: "ERR_ETCD_UNREACHABLE" });
   await expect(client.range(KEY)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ test("the next member does what one can not: unreachable, silent, without a lead
     call.fail(GRPC_STATUS.unavailable, "etcdserver: no leader"),
   );
   const good = await scriptEtcd(well);
-  const limits = { connectTimeoutMs: 50, callTimeoutMs: 50 };
+  const limits = { connectTimeoutMs: 250, callTimeoutMs: 250 };
   for (const bad of [closed, silent, mute.port, broken.port, leaderless.port]) {
     const client = clientOf([bad, good.port], { limits });
     expect(await client.range(KEY)).toMatchObject({ header: { revision: 7 } });
@@ -98,7 +98,7 @@ test("where no member does it, each is named with its reason", async () => {
   const leaderless = await scriptEtcd((call) =>
     call.fail(GRPC_STATUS.unavailable, "etcdserver: no leader"),
   );
-  const client = clientOf([closed, leaderless.port], { limits: { deadlineMs: 200 } });
+  const client = clientOf([closed, leaderless.port], { limits: { deadlineMs: 500 } });
   await expect(client.range(KEY)).rejects.toMatchObject({
     code: "ERR_ETCD_UNREACHABLE",
     message: expect.stringMatching(
@@ -201,6 +201,6 @@ test("a member is reached by IPv6, too, and named as it is typed", async () => {
   const members = [{ kind: "tcp", host: "::1", port }] as const;
   expect(await clientOf([], { members }).range(KEY)).toMatchObject({ header: { revision: 7 } });
   const closed = { kind: "tcp", host: "::1", port: await freePortBlock(1) } as const;
-  const away = clientOf([], { members: [closed], limits: { deadlineMs: 50 } });
+  const away = clientOf([], { members: [closed], limits: { deadlineMs: 500 } });
   await expect(away.range(KEY)).rejects.toThrow(`[::1]:${closed.port}`);
 });
