@@ -200,7 +200,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     scenarios: anyOf(
       /^(cluster-ip|external-ip|load-balancer-ip|node-port)\/\w+\/v[46]\/[ie]TP-\w+\/(no-endpoints|none-ready|all-failing|only-the-other-family)\//,
       /^(cluster-ip|external-ip|load-balancer-ip|node-port)\/\w+\/v[46]\/[ie]TP-Local\/(no-local|local-not-ready|local-one-of-the-other-family)\//,
-      /^(cluster-ip|external-ip|load-balancer-ip)\/.*\/wrong-(port|protocol)\//,
+      /^cluster-ip\/.*\/wrong-(port|protocol)\//,
     ),
     fact: "There is no load balancer without endpoints, and none that refuses.",
     instead: "Packets to an address that nobody serves go their way untouched.",
@@ -209,10 +209,40 @@ export const DEVIATIONS: readonly Deviation[] = [
   {
     id: "hcn/node-port-addresses",
     backend: "hcn",
-    scenarios: /^node-port\/.*\/node-ports-on-/,
+    scenarios: anyOf(
+      /^node-port\/tcp\/v[46]\/node-ports-on-primary\/to-secondary\//,
+      /^node-port\/tcp\/v[46]\/node-ports-on-one-network\/to-primary\//,
+      /^node-port\/tcp\/v[46]\/node-ports-on-localhost\//,
+    ),
     fact: "A load balancer for a node port has no address: HNS takes those of the node.",
     instead: "Node ports answer on every address of the node but loopback.",
     evidence: `${HCN_FACTS}: a node port has one load balancer, without an address`,
+  },
+  {
+    id: "hcn/external-local",
+    backend: "hcn",
+    scenarios: anyOf(
+      /^(external-ip|load-balancer-ip|node-port)\/\w+\/v[46]\/eTP-Local\/(spread|all-terminating|local-terminating|masquerade-all|detect-by-[^/]+|zone-hints[^/]*|node-hints-for-others)\/from-workload$/,
+      /^(external-ip|load-balancer-ip|node-port)\/\w+\/v[46]\/eTP-Local\/(spread|all-terminating|local-terminating|only-local|masquerade-all|detect-[^/]+)\/from-(endpoint|node)$/,
+    ),
+    fact: "A load balancer has one list of endpoints, and one way to treat sources, for all its clients.",
+    instead:
+      "With external traffic policy Local also workloads and the node are sent to endpoints of this node only, which see their addresses.",
+    evidence: `${HCN_FACTS}: whether sources are kept is said for a load balancer, not for a client`,
+  },
+  {
+    id: "hcn/source",
+    backend: "hcn",
+    scenarios: anyOf(
+      /^cluster-ip\/\w+\/v[46]\/iTP-Cluster\/(spread|no-local|only-local|local-[^/]+|all-terminating|(zone|node)-hints[^/]*|detect-[^/]+)\/from-workload$/,
+      /^cluster-ip\/\w+\/v[46]\/iTP-Local\/(spread|only-local|all-terminating|local-terminating|(zone|node)-hints[^/]*|detect-[^/]+)\/from-workload$/,
+      /^cluster-ip\/\w+\/v[46]\/iTP-Cluster\/(spread|local-not-ready|all-terminating|local-terminating|detect-[^/]+)\/from-endpoint$/,
+      /^cluster-ip\/\w+\/v[46]\/iTP-\w+\/detect-(none|in-the-other-family)\/from-(outside|node)$/,
+    ),
+    fact: "Without direct server return HNS takes the place of every client, with it of none.",
+    instead: "Endpoints see an address of the switch for clients of cluster IPs.",
+    evidence: `${HCN_FACTS}: whether sources are kept is said for a load balancer, not for a client`,
+    unless: "--enable-dsr",
   },
 ];
 

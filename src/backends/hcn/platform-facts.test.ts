@@ -1,10 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ModelObject } from "../../core/model/object.ts";
-import { SCENARIOS } from "../../core/route/scenarios.ts";
 import { FakeHcn } from "../../platform/windows/fake.ts";
-import { unmetNeeds } from "../capabilities.ts";
-import { deviationsOf } from "../deviations.ts";
-import { HCN } from "./definition.ts";
+import { parseLoadBalancer, renderLoadBalancer } from "../../platform/windows/load-balancer.ts";
 import { createHcnBackend } from "./hcn-backend.ts";
 import {
   endpoint,
@@ -65,20 +62,19 @@ test("a node port has one load balancer, without an address", async () => {
   expect(balancers[0]).not.toHaveProperty("FrontendVIPs");
 });
 
-describe("the declared deviations", () => {
-  const rows = deviationsOf("hcn");
-
-  test("cover a scenario each", () => {
-    for (const { id, scenarios } of rows) {
-      expect([id, SCENARIOS.some(({ name }) => scenarios.test(name))]).toEqual([id, true]);
-    }
-  });
-
-  test("cover all that the backend does not claim, and all that should be refused or dropped", () => {
-    const open = SCENARIOS.filter(({ needs, expected }) => {
-      const isRefused = expected.kind === "reject" || expected.kind === "drop";
-      return isRefused || unmetNeeds(HCN.capabilities, needs).length > 0;
-    }).filter(({ name }) => !rows.some(({ scenarios }) => scenarios.test(name)));
-    expect(open.map(({ name }) => name)).toEqual([]);
-  });
+test("whether sources are kept is said for a load balancer, not for a client", () => {
+  const balancer = (flags: number) =>
+    parseLoadBalancer(
+      JSON.stringify({ ID: NETWORK_ID, Flags: flags, PortMappings: [{ Protocol: 6 }] }),
+    );
+  expect([balancer(0).isDsr, balancer(1).isDsr]).toEqual([false, true]);
+  const fields = { ...balancer(1), frontendVips: ["10.96.0.1"], endpoints: [NETWORK_ID] };
+  expect(Object.keys(JSON.parse(renderLoadBalancer(fields))).sort()).toEqual([
+    "Flags",
+    "FrontendVIPs",
+    "HostComputeEndpoints",
+    "ID",
+    "PortMappings",
+    "SchemaVersion",
+  ]);
 });

@@ -36,7 +36,7 @@ export function networkNameOf({ networkName = "" }: Options): string {
   if (networkName !== "") return networkName;
   throw new CoreError(
     "ERR_CONFIG_INVALID",
-    "--network-name: missing; expected the name of the HCN network of the workloads, such as cbr0 (Get-HnsNetwork lists them)",
+    "--network-name: missing; expected the name of the HCN network of the workloads, such as cbr0 (Get-HnsNetwork lists them), or --to userspace",
   );
 }
 

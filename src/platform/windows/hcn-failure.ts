@@ -12,6 +12,8 @@ export type HcnFailureKind =
   | "invalid-address"
   | "invalid"
   | "unsupported"
+  /** Only an administrator may. */
+  | "access-denied"
   /** HNS does not run, or ended while it was asked. */
   | "service-down"
   | "other";
@@ -27,6 +29,7 @@ export const HRESULT = {
   invalidAddress: 0x803b001e,
   managerStopped: 0x803b0020,
   fileNotFound: 0x80070002,
+  accessDenied: 0x80070005,
   invalidParameter: 0x80070057,
   exists: 0x800700b7,
   notFound: 0x80070490,
@@ -42,6 +45,7 @@ const KINDS: ReadonlyMap<number, HcnFailureKind> = new Map<number, HcnFailureKin
   [HRESULT.policyNotFound, "not-found"],
   [HRESULT.fileNotFound, "not-found"],
   [HRESULT.notFound, "not-found"],
+  [HRESULT.accessDenied, "access-denied"],
   [HRESULT.exists, "exists"],
   [HRESULT.portExists, "port-exists"],
   [HRESULT.invalidAddress, "invalid-address"],
@@ -53,6 +57,11 @@ const KINDS: ReadonlyMap<number, HcnFailureKind> = new Map<number, HcnFailureKin
   [HRESULT.unknownInterface, "service-down"],
   [HRESULT.serverUnavailable, "service-down"],
   [HRESULT.callFailed, "service-down"],
+]);
+
+const REMEDIES: ReadonlyMap<HcnFailureKind, string> = new Map<HcnFailureKind, string>([
+  ["access-denied", "run it as an administrator"],
+  ["service-down", "HNS does not answer: Start-Service hns; it is tried again"],
 ]);
 
 /** What HCN answered in place of success; the cause of the error that is thrown. */
@@ -81,7 +90,7 @@ export function hcnError(
 ): CoreError {
   const failure = new HcnFailure(call, hresult, record);
   const code = `0x${failure.hresult.toString(16).padStart(8, "0")}`;
-  const said = wordsOf(record);
+  const said = [wordsOf(record), REMEDIES.get(failure.kind) ?? ""].filter(Boolean).join("; ");
   const message = `${call}${subject === "" ? "" : ` of ${subject}`} failed: ${code} (${failure.kind})${said === "" ? "" : `: ${said}`}`;
   return new CoreError("ERR_SYSTEM_CALL", message, { cause: failure });
 }
