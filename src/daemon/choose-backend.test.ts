@@ -48,3 +48,26 @@ test("where nothing works, all remedies are told", async () => {
       "no backend works here:\n  not nftables: no nft: install it\n  not userspace: no sockets: install it",
   });
 });
+
+test("on Windows it is HCN where that is installed", async () => {
+  const machine = { os: "win32", isRoot: false } as const;
+  const asked: string[] = [];
+  const load = async (name: string): Promise<BackendDefinition> => {
+    asked.push(name);
+    const lacks = { severity: "missing", what: "no DLL", remedy: "install it" } as const;
+    return {
+      ...PRINT,
+      name,
+      summary: `is ${name}`,
+      probe: async () => (name === "hcn" ? [lacks] : []),
+    };
+  };
+  const choice = await chooseBackend(machine, load);
+  expect(asked).toEqual(["hcn", "userspace"]);
+  expect(choice.reasons).toEqual([
+    "userspace: is userspace; the first that works here of hcn, userspace",
+    "not hcn: no DLL: install it",
+  ]);
+  const works = await chooseBackend(machine, async (name) => ({ ...PRINT, name }));
+  expect(works.definition.name).toBe("hcn");
+});

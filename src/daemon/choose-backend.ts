@@ -11,6 +11,7 @@ export interface BackendChoice {
 
 /** Those that carry all traffic of services, the best first. */
 const CANDIDATES: readonly string[] = ["nftables", "ipvs", "iptables", "userspace"];
+const WINDOWS_CANDIDATES: readonly string[] = ["hcn", "userspace"];
 
 /**
  * The best backend that works on this machine.
@@ -20,8 +21,9 @@ export async function chooseBackend(
   machine: Machine,
   load: (name: string) => Promise<BackendDefinition | undefined> = loadBackend,
 ): Promise<BackendChoice> {
+  const candidates = machine.os === "win32" ? WINDOWS_CANDIDATES : CANDIDATES;
   const passedOver: string[] = [];
-  for (const name of CANDIDATES) {
+  for (const name of candidates) {
     const definition = await load(name);
     if (definition === undefined) continue;
     const missing = (await definition.probe(machine)).filter(isMissing);
@@ -29,7 +31,7 @@ export async function chooseBackend(
       passedOver.push(...missing.map(({ what, remedy }) => `not ${name}: ${what}: ${remedy}`));
       continue;
     }
-    const why = `${name}: ${definition.summary}; the first that works here of ${CANDIDATES.join(", ")}`;
+    const why = `${name}: ${definition.summary}; the first that works here of ${candidates.join(", ")}`;
     return { definition, reasons: [why, ...passedOver] };
   }
   throw new CoreError(
