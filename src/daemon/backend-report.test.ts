@@ -15,5 +15,7 @@ test("a failed repair weighs more than a closed listener, which is told again on
   expect(seen()).toEqual(["degraded: Listener a is not served: no file, and 1 more"]);
   report.tell(["no SCTP"], { summary: "", notHonoured: [] });
   expect(seen()).toEqual(["ok: its proxy"]);
+  report.tell(["no SCTP"], { summary: "2 listeners", notHonoured: [] });
+  expect(seen()).toEqual(["ok: 2 listeners"]);
   expect(board.components()).toMatchObject([{ notHonoured: ["no SCTP"] }]);
 });

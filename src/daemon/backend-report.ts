@@ -3,13 +3,14 @@ import type { Reporter } from "../core/status/status-board.ts";
 
 export interface BackendReportOptions {
   readonly report: Reporter;
-  /** What it says while all is well. */
+  /** What it is, while it has nothing to tell of what it serves. */
   readonly summary: string;
 }
 
 /** Tells the board how a backend is, from its repairs and from what it does not serve. */
 export class BackendReport {
   readonly #options: BackendReportOptions;
+  #serves = "";
   #failure: string | undefined;
   #closed: readonly UnservedListener[] = [];
 
@@ -24,7 +25,8 @@ export class BackendReport {
   }
 
   /** @param always what it can not honour whatever the state is */
-  tell(always: readonly string[], { notHonoured, unserved = [] }: BackendStatus): void {
+  tell(always: readonly string[], { summary, notHonoured, unserved = [] }: BackendStatus): void {
+    this.#serves = summary;
     this.#options.report.notHonoured([...always, ...notHonoured]);
     this.#closed = unserved.filter(({ isClosed }) => isClosed === true);
     this.#settle();
@@ -35,7 +37,7 @@ export class BackendReport {
     const [first] = this.#closed;
     if (this.#failure !== undefined) report.failed(this.#failure);
     else if (first !== undefined) report.degraded(closedText(first, this.#closed.length));
-    else report.ok(summary);
+    else report.ok(this.#serves || summary);
   }
 }
 

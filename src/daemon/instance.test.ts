@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { BackendContext } from "../backends/backend.ts";
+import { PRINT } from "../backends/print/definition.ts";
 import { CoreError } from "../core/errors.ts";
 import { type Op, RESET, SYNC } from "../core/view/ops.ts";
 import {
@@ -247,4 +248,31 @@ test("a source that fails before the first state fails what --once waits for", a
   const instance = await startInstance(await configOf({}), createFakeDeps([source]));
   await expect(instance.applied).rejects.toThrow("nobody there");
   await instance.stop();
+});
+
+test("what a backend serves is told by the status at each sync, and by the log at the first alone", async () => {
+  const { log, lines } = createLog();
+  const source = new FakeSource("file:a", [WEB]);
+  let syncs = 0;
+  const backend = fakeBackend("one", [], {
+    status: () => ({ summary: `${syncs} syncs`, notHonoured: [] }),
+    sink: {
+      send: (op) => {
+        if (op.op === "sync") syncs += 1;
+      },
+    },
+  });
+  const instance = await startInstance(
+    await configOf({}, [backend]),
+    createFakeDeps([source], { log }),
+  );
+  await instance.applied;
+  await instance.stop();
+  const told = lines.filter(
+    ({ fields }) => "component" in fields && fields.component === "backend one",
+  );
+  expect(told.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    `info ${PRINT.summary}`,
+    "debug 1 syncs",
+  ]);
 });

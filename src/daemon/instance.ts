@@ -236,10 +236,15 @@ function startPumps(
 
 /** Syncs log their own failures, with the error. */
 function logTo(log: Log): (component: ComponentStatus) => void {
+  const before = new Map<string, ComponentStatus["health"]>();
   return ({ kind, name, health, message }) => {
     if (kind === "sync") return;
     const component = `${kind} ${name}`;
-    if (health === "failed") log.error({ component }, message);
+    const wasOk = before.get(component) === "ok";
+    before.set(component, health);
+    // How much a backend serves changes with every sync.
+    if (kind === "backend" && health === "ok" && wasOk) log.debug({ component }, message);
+    else if (health === "failed") log.error({ component }, message);
     else if (health === "degraded") log.warn({ component }, message);
     else log.info({ component }, message);
   };

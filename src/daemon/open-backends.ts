@@ -109,7 +109,8 @@ async function openBackend(
       ? watchEligibility(sink, config.node, (whyNot) => board.setNodeEligible(whyNot))
       : sink;
   tell = () => report.tell(always, backend.status());
-  tell();
+  // Before the first sync it serves nothing: what it is, is more to tell.
+  report.tell(always, { ...backend.status(), summary: "" });
   return {
     named: {
       name,
