@@ -1,26 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
-import { createHcnBackend } from "../../src/backends/hcn/hcn-backend.ts";
-import {
-  endpoint,
-  NETWORK_ID,
-  NODE,
-  NODE_NAME,
-  networkJson,
-  optionsOf,
-  service,
-  TestWorld,
-  testContext,
-} from "../../src/backends/hcn/hcn-rig.fixture.ts";
-import type { ModelObject } from "../../src/core/model/object.ts";
-import { GlobalStore } from "../../src/core/store/global-store.ts";
-import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
-import type { Op } from "../../src/core/view/ops.ts";
-import { FakeHcn } from "../../src/platform/windows/fake.ts";
 import { requires } from "../support/requires.ts";
+import { onTheFake, stepsOfStates } from "./expected-states.ts";
 import { makeManyCalls } from "./make-many-calls.ts";
 import { Wine, windowsPath } from "./wine.ts";
 
@@ -28,60 +12,20 @@ const CALLS = 10_000;
 const OPENING_MS = 120_000;
 const CLI = "dist/cli/main.js";
 
-const web = service("web", {
-  clusterIPs: ["10.96.0.1", "fd96::1"],
-  externalIPs: ["198.51.100.1"],
-  affinitySeconds: 60,
-  ports: [{ port: 80, nodePort: 30080, targetPort: 8080 }],
-});
-const shop = service("shop", { clusterIPs: ["10.96.0.2"] });
-const STATES: readonly (readonly ModelObject[])[] = [
+/** What others made before. */
+const OTHERS = [
   [
-    web,
-    shop,
-    endpoint("web", "10.1.2.1"),
-    endpoint("web", "fd02::1"),
-    endpoint("shop", "10.1.2.1"),
+    "Network",
+    {
+      ID: "0f5f6e1c-0f5e-4d5c-9f0a-2b7e8f9d1c11",
+      Name: "cbr0",
+      Type: "L2Bridge",
+      Ipams: [{ Subnets: [{ IpAddressPrefix: "10.244.9.0/24" }] }],
+    },
   ],
-  [
-    web,
-    shop,
-    endpoint("web", "10.1.2.2"),
-    endpoint("web", "fd02::1"),
-    endpoint("shop", "10.1.2.1"),
-  ],
-  [shop, endpoint("shop", "10.1.2.3")],
-];
-
-/** What a node is sent, state by state. */
-function stepsOf(states: typeof STATES): readonly (readonly Op[])[] {
-  const store = new GlobalStore();
-  store.markSynced("test");
-  const watcher = new NodeWatcher(store, NODE_NAME, ["nodes"]);
-  return states.map((objects) => {
-    store.transact("test", (transaction) => transaction.replaceAll([NODE, ...objects]));
-    return watcher.poll() ?? [];
-  });
-}
-
-/** What the fake holds after each step. */
-async function onTheFake(
-  steps: readonly (readonly Op[])[],
-): Promise<readonly (readonly unknown[])[]> {
-  const fake = new FakeHcn();
-  fake.seed("Network", NETWORK_ID, networkJson());
-  const { sink } = await createHcnBackend(optionsOf(), testContext(), new TestWorld(fake));
-  const states: (readonly unknown[])[] = [];
-  for (const ops of steps) {
-    for (const op of ops) {
-      if (op.op === "reset") sink.reset();
-      else await sink.send(op);
-    }
-    const all = [...fake.all("Endpoint").values(), ...fake.all("LoadBalancer").values()];
-    states.push(all.sort().map((json) => JSON.parse(json)));
-  }
-  return states;
-}
+  ["Endpoint", { ID: "22222222-0000-4000-8000-000000000001", Name: "pod" }],
+  ["LoadBalancer", { ID: "22222222-0000-4000-8000-000000000002", FrontendVIPs: ["10.96.9.9"] }],
+] as const;
 
 const outSchema = z.object({
   states: z.array(z.array(z.string())),
@@ -102,7 +46,7 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
   test("the real calls end in the same objects as the fake, and tell what they hear", {
     timeout: OPENING_MS,
   }, async () => {
-    const steps = stepsOf(STATES);
+    const steps = stepsOfStates();
     const stepsFile = join(wine.folder, "steps.json");
     const outFile = join(wine.folder, "out.json");
     writeFileSync(stepsFile, JSON.stringify(steps));
@@ -154,37 +98,58 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
     expect(stdout).toMatch(/^portolan \S+ \(node v22\S+ win32 x64\)/);
   });
 
-  test("portolan run --to hcn programs the services of a file", {
+  test("portolan run, status and cleanup: what an earlier run left is found, and others' is not touched", {
     timeout: OPENING_MS,
   }, async () => {
-    const store = join(wine.folder, "store");
-    const args = [
-      "run",
-      "--from",
-      "file:examples/kubernetes.yaml",
-      "--to",
-      "hcn",
-      "--network-name",
-      "cbr0",
-      "--node",
-      "elsewhere",
-    ];
-    const { child, result } = wine.start([CLI, ...args], {
-      environment: { STAND_IN_STORE: windowsPath(store) },
+    const storeFile = join(wine.folder, "store");
+    const state = windowsPath(join(wine.folder, "state"));
+    const environment = { STAND_IN_STORE: windowsPath(storeFile) };
+    const others = OTHERS.map(([kind, fields]) => `${kind} ${JSON.stringify(fields)}`);
+    writeFileSync(storeFile, others.map((line) => `${line}\n`).join(""));
+    const stored = () =>
+      readFileSync(storeFile, "utf8")
+        .split("\n")
+        .filter((line) => /^[A-Z]/.test(line));
+    const portolan = (...args: readonly string[]) => wine.node([CLI, ...args], { environment });
+    const from = ["run", "--from", "file:examples/kubernetes.yaml", "--node", "elsewhere"];
+    const to = ["--network-name", "cbr0"];
+
+    const { child, result } = wine.start([CLI, ...from, "--to", "auto", ...to, "--state", state], {
+      environment,
+      limitMs: OPENING_MS,
     });
     onTestFinished(async () => {
       child.kill("SIGKILL");
       await result;
     });
-    const balancers = await vi.waitFor(
-      () => {
-        const lines = existsSync(store) ? readFileSync(store, "utf8").split("\n") : [];
-        const found = lines.filter((line) => line.startsWith("LoadBalancer "));
-        expect(found.length).toBeGreaterThan(0);
-        return found;
+    const status = await vi.waitFor(
+      async () => {
+        const answer = await portolan("status", "--state", state);
+        expect(answer).toMatchObject({ exitCode: 0 });
+        return answer;
       },
       { timeout: 60_000, interval: 100 },
     );
-    expect(balancers.join()).toContain("10.96.20.1");
+    expect(status.stdout).toMatch(
+      /\d+ load balancers, \d+ remote endpoints, on cbr0 \(L2Bridge, HNS 15\.5\)/,
+    );
+    expect(stored().filter((line) => line.includes("10.96.20.1"))).toHaveLength(1);
+    const early = await portolan("cleanup", "--to", "hcn");
+    expect([early.exitCode, early.stderr]).toEqual([
+      4,
+      expect.stringMatching(/on this machine already, by pid \d+/),
+    ]);
+    const second = await portolan(...from, "--to", "print", "--state", state);
+    expect(second.stderr).toMatch(/is that of the instance with pid \d+/);
+
+    child.kill("SIGKILL");
+    await result;
+    const dryRun = await portolan(...from, "--to", "hcn", ...to, "--dry-run");
+    expect(dryRun.stdout).toContain("hcn would execute nothing");
+    const late = await portolan("status", "--state", state);
+    expect(late.exitCode).toBe(4);
+    const cleanup = await portolan("cleanup", "--to", "hcn");
+    expect([cleanup.stderr, cleanup.stdout.trim()]).toEqual(["", "hcn: nothing is left"]);
+    expect(stored().sort()).toEqual(others.toSorted());
   });
 });

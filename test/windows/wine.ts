@@ -52,8 +52,9 @@ export class Wine {
       WINEPREFIX: this.#prefix,
       WINEARCH: "win64",
       WINEDEBUG: "-all",
-      // No questions about .NET and a browser, which a prefix without a screen would wait for.
-      WINEDLLOVERRIDES: "mscoree,mshtml=;computenetwork,vmcompute=n",
+      // No questions about .NET and a browser, which a prefix without a screen would wait for, and no
+      // debugger: it looks at a process that crashed for a minute, or for ever.
+      WINEDLLOVERRIDES: "mscoree,mshtml,winedbg.exe=;computenetwork,vmcompute=n",
       NODE_PATH: windowsPath(modules),
     };
   }

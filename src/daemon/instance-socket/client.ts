@@ -12,6 +12,7 @@ import {
   refusalSchema,
   type StreamName,
 } from "./protocol.ts";
+import { socketAddress } from "./socket-address.ts";
 
 const OK = 200;
 
@@ -81,7 +82,7 @@ function post(
     };
     const call = request(
       {
-        socketPath: path,
+        socketPath: socketAddress(path),
         path: `/v${INSTANCE_VERSION}/${name}`,
         method: "POST",
         headers,

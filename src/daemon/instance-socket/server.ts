@@ -1,10 +1,12 @@
-import { rmSync, unlinkSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { dirname } from "node:path";
+import process from "node:process";
 import { CoreError } from "../../core/errors.ts";
 import { answerRequest, type InstanceHandlers } from "./answer.ts";
 import { callInstance } from "./client.ts";
+import { socketAddress } from "./socket-address.ts";
 import { SocketFile } from "./socket-file.ts";
 
 export interface InstanceServerOptions {
@@ -29,10 +31,11 @@ const OWNER_ONLY_FOLDER = 0o700;
 export async function startInstanceServer(options: InstanceServerOptions): Promise<InstanceServer> {
   const { path, pid, replaces, handlers } = options;
   await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
-  const file = new SocketFile(path, pid);
   const server = createServer((request, response) => {
     void answerRequest(request, response, handlers);
   });
+  if (process.platform === "win32") return servePipe(server, path);
+  const file = new SocketFile(path, pid);
   // One of the same pid may have died between binding and publishing.
   rmSync(file.boundPath, { force: true });
   await listen(server, file.boundPath);
@@ -69,19 +72,36 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** Removes a socket that nobody answers at. */
-async function removeStale(path: string): Promise<void> {
-  const holder = await callInstance(path, "status", {}).then(
-    ({ pid }) => `the instance with pid ${pid}`,
-    (error: unknown) => (isRefused(error) ? undefined : "a process that does not answer"),
-  );
+/** Windows frees a pipe with the process that had it: there is nothing to replace or to remove. */
+async function servePipe(server: Server, path: string): Promise<InstanceServer> {
+  const holder = await holderOf(path);
   if (holder !== undefined) throw taken(path, holder);
-  unlinkSync(path);
+  await listen(server, socketAddress(path));
+  return { close: () => closeServer(server) };
 }
 
-function isRefused(error: unknown): boolean {
+/** Removes a socket that nobody answers at. */
+async function removeStale(path: string): Promise<void> {
+  const holder = await holderOf(path);
+  if (holder !== undefined) throw taken(path, holder);
+  rmSync(path, { force: true });
+}
+
+/** Undefined where nobody listens. */
+function holderOf(path: string): Promise<string | undefined> {
+  return callInstance(path, "status", {}).then(
+    ({ pid }) => `the instance with pid ${pid}`,
+    (error: unknown) => (isNobody(error) ? undefined : "a process that does not answer"),
+  );
+}
+
+function isNobody(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED";
+  return (
+    cause instanceof Error &&
+    "code" in cause &&
+    (cause.code === "ECONNREFUSED" || cause.code === "ENOENT")
+  );
 }
 
 function taken(path: string, holder: string): CoreError {
