@@ -16,5 +16,7 @@ test("h2spec finds nothing", NEEDED, async () => {
   const proxy = await startProxy([await startH2(named("hello"))]);
   const port = String(proxy.port());
   const { stdout } = await promisify(execFile)(H2SPEC, ["-h", LOCAL, "-p", port, "--timeout", "5"]);
-  expect(stdout).toMatch(/\d+ tests, \d+ passed, 0 skipped, 0 failed/);
+  const [summary] = /\d+ tests, \d+ passed, .*/.exec(stdout) ?? [stdout];
+  process.stdout.write(`h2spec: ${summary}\n`);
+  expect(summary).toMatch(/^[1-9]\d* tests, \d+ passed, 0 skipped, 0 failed$/);
 });
