@@ -1,3 +1,4 @@
+import type { TableReaders } from "../../platform/linux/nft/list-table.ts";
 import type { BackendDefinition } from "../backend.ts";
 import { KERNEL_CAPABILITIES, KERNEL_SETS } from "../kernel-options.ts";
 import { NFTABLES_OPTIONS } from "./options.ts";
@@ -26,8 +27,21 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
     const { createNft } = await import("../../platform/linux/nft/nft.ts");
     const { systemExec } = await import("../../platform/linux/exec.ts");
     const { systemSysctl } = await import("../../platform/linux/sysctl.ts");
+    const { openNftElements } = await import("../../platform/linux/nft/nft-elements.ts");
     const nft = createNft(systemExec);
-    return previewNftables(options, nodeName, ops, { nft, sysctl: systemSysctl });
+    // Opened where there is something to read: a dry run works on any system.
+    let opened: ReturnType<typeof openNftElements> | undefined;
+    const elements: TableReaders["elements"] = {
+      list: (...asked) => {
+        opened ??= openNftElements();
+        return opened.list(...asked);
+      },
+    };
+    try {
+      return await previewNftables(options, nodeName, ops, { nft, elements, sysctl: systemSysctl });
+    } finally {
+      opened?.close();
+    }
   },
   explainLive: async (packet) => (await import("../linux-live-answer.ts")).linuxLiveAnswer(packet),
   create: async (options, context) => {

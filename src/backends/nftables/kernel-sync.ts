@@ -1,4 +1,5 @@
 import type { Log } from "../../core/log.ts";
+import { listTable } from "../../platform/linux/nft/list-table.ts";
 import { isExists, isNotFound, isRefused, type Nft } from "../../platform/linux/nft/nft.ts";
 import type { NftElements, TransactionOutcome } from "../../platform/linux/nft/nft-elements.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
@@ -216,7 +217,7 @@ export class KernelSync {
     const before = await this.#generation.read();
     const listings = new Map<TablePlanner, NftListing>();
     for (const table of this.#tables) {
-      const listing = await this.#nft.list(table.table);
+      const listing = await listTable(table.table, { nft: this.#nft, elements: this.#elements });
       if (listing !== undefined) listings.set(table, listing);
     }
     const after = await this.#generation.read();

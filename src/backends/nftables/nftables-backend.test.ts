@@ -69,6 +69,7 @@ class Rig {
           if (!this.#failures.delete("netlink")) return elements.run(messages);
           throw new CoreError("ERR_SYSTEM_CALL", "no netlink");
         },
+        list: (...asked) => elements.list(...asked),
         close: () => elements.close(),
       },
       generation: this.namespace.run(openNftGeneration),

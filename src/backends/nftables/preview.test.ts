@@ -5,6 +5,7 @@ import type { ModelObject } from "../../core/model/object.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft } from "../../platform/linux/nft/nft.ts";
+import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { type PreviewWorld, previewNftables } from "./preview.ts";
 import { endpoint, NODE, NODE_NAME, opsOf, optionsOf, service } from "./samples.fixture.ts";
 
@@ -22,7 +23,12 @@ const STATE = [
 ];
 
 const NO_TABLES: PreviewWorld = {
-  nft: { list: async () => undefined },
+  nft: {
+    list: async () => undefined,
+    outline: async () => undefined,
+    listElements: async () => [],
+  },
+  elements: { list: async () => undefined },
   sysctl: { read: async () => "0" },
 };
 
@@ -38,7 +44,10 @@ test("where tables can not be read, it is the same, and why is said", async () =
   const list = async () => {
     throw new CoreError("ERR_PROGRAM_FAILED", "nft: Operation not permitted");
   };
-  const { script, unread } = await preview(STATE, { ...NO_TABLES, nft: { list } });
+  const { script, unread } = await preview(STATE, {
+    ...NO_TABLES,
+    nft: { ...NO_TABLES.nft, list },
+  });
   expect(unread).toBe("nft: Operation not permitted");
   expect(script).toBe((await preview(STATE)).script);
 });
@@ -69,8 +78,9 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
   test("takes it as it is; then there is nothing to do, and after a change just that", async () => {
     const namespace = NetworkNamespace.create();
     const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });
+    const elements = namespace.run(openNftElements);
     try {
-      const world = { ...NO_TABLES, nft };
+      const world = { ...NO_TABLES, nft, elements };
       const first = await preview(STATE, world);
       await nft.check(first.script);
       expect(await nft.list({ family: "ip", name: "portolan" })).toBeUndefined();
@@ -82,6 +92,7 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
       await nft.run(changed.script);
       expect(await preview([...STATE, endpoint(3)], world)).toEqual({ script: "" });
     } finally {
+      elements.close();
       namespace.close();
     }
   });

@@ -2,7 +2,7 @@ import { CoreError } from "../../core/errors.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import type { Op } from "../../core/view/ops.ts";
-import type { Nft } from "../../platform/linux/nft/nft.ts";
+import { listTable, type TableReaders } from "../../platform/linux/nft/list-table.ts";
 import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
@@ -15,8 +15,7 @@ import type { TablePlanner } from "./plan/table-planner.ts";
 import { planSettingsOf } from "./plan-settings.ts";
 
 /** What is looked at; nothing is touched. */
-export interface PreviewWorld {
-  readonly nft: Pick<Nft, "list">;
+export interface PreviewWorld extends TableReaders {
   readonly sysctl: Pick<Sysctl, "read">;
 }
 
@@ -28,11 +27,11 @@ export async function previewNftables(
   options: ValuesOf<typeof NFTABLES_OPTIONS>,
   nodeName: string,
   ops: readonly Op[],
-  { nft, sysctl }: PreviewWorld,
+  world: PreviewWorld,
 ): Promise<Preview> {
   const planner = new Planner(planSettingsOf(options, nodeName));
   const { tables } = planner;
-  const { listings, unread } = await readTables(tables, nft);
+  const { listings, unread } = await readTables(tables, world);
   for (const [table, listing] of listings) table.seedSlots(listing);
   const sink = createFullStateSink({
     waitRequest: () => ({ nodeName, sets: KERNEL_SETS }),
@@ -45,7 +44,7 @@ export async function previewNftables(
   const scripts = adoptTables(tables, listings)
     ? tables.map((table) => table.changesScript())
     : tables.map((table) => table.fullScript(listings.get(table)));
-  const settings = planner.servesLoopback ? await planLoopback(sysctl) : "";
+  const settings = planner.servesLoopback ? await planLoopback(world.sysctl) : "";
   return { script: settings + scripts.join(""), ...(unread !== undefined && { unread }) };
 }
 
@@ -57,12 +56,12 @@ interface FoundTables {
 
 async function readTables(
   tables: readonly TablePlanner[],
-  nft: PreviewWorld["nft"],
+  readers: TableReaders,
 ): Promise<FoundTables> {
   const listings = new Map<TablePlanner, NftListing>();
   try {
     for (const table of tables) {
-      const listing = await nft.list(table.table);
+      const listing = await listTable(table.table, readers);
       if (listing !== undefined) listings.set(table, listing);
     }
     return { listings, unread: undefined };

@@ -9,6 +9,8 @@ const NFT: Nft = {
   run: async () => undefined,
   check: async () => undefined,
   list: async () => undefined,
+  outline: async () => undefined,
+  listElements: async () => [],
   version: async () => "1.0.6",
 };
 

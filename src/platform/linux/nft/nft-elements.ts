@@ -4,6 +4,13 @@ import {
   type ElementMessage,
   writeElementBatch,
 } from "../../../wire/netlink/nftables/element-batch.ts";
+import {
+  type DumpedContainer,
+  ElementDumpReader,
+  writeElementDump,
+} from "../../../wire/netlink/nftables/element-dump.ts";
+import type { ElementLayout } from "../../../wire/netlink/nftables/element-layout.ts";
+import type { ElementText } from "../../../wire/netlink/nftables/encode-element.ts";
 import { ERRNO } from "../../errno.ts";
 import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
 
@@ -21,6 +28,15 @@ export type TransactionOutcome =
 export interface NftElements {
   /** Runs messages, at least one, as one transaction. @throws CoreError ERR_SYSTEM_CALL */
   run(messages: readonly ElementMessage[]): Promise<TransactionOutcome>;
+  /**
+   * All elements of a set or map. Undefined where they can not be told so: it is not there, holds what is
+   * not of the layout, or was changed meanwhile.
+   * @throws CoreError ERR_SYSTEM_CALL
+   */
+  list(
+    container: DumpedContainer,
+    layout: ElementLayout,
+  ): Promise<readonly ElementText[] | undefined>;
   close(): void;
 }
 
@@ -45,6 +61,17 @@ export function openNftElements(): NftElements {
       const error = requestError(wordsOf(messages[failure.index]), failure);
       if (!UNEXPECTED.has(failure.errno)) throw error;
       return { kind: "unexpected", error };
+    },
+    list: async (container, layout) => {
+      const elements: ElementText[] = [];
+      const reader = new ElementDumpReader(layout, (element) => elements.push(element));
+      const { failures, isInterrupted, isOverrun } = await socket.exchange({
+        count: 1,
+        write: (writer, sequence) => writeElementDump(writer, sequence, container),
+        onMessage: (view, from, to) => reader.feed(view, from, to),
+      });
+      const isWhole = failures.length === 0 && !isInterrupted && !isOverrun && !reader.isStrange;
+      return isWhole ? elements : undefined;
     },
     close: () => socket.close(),
   };

@@ -1,6 +1,6 @@
 import { CoreError } from "../../../core/errors.ts";
 import { type Exec, failedProgram } from "../exec.ts";
-import { type NftListing, parseListing } from "./parse-listing.ts";
+import { type ListedContainer, type NftListing, parseListing } from "./parse-listing.ts";
 import type { NftTable } from "./table-script.ts";
 
 /** The kernel's nftables, through the program `nft`. */
@@ -14,6 +14,14 @@ export interface Nft {
   check(script: string): Promise<void>;
   /** All of a table; undefined where it is not there. @throws CoreError ERR_PROGRAM_FAILED */
   list(table: NftTable): Promise<NftListing | undefined>;
+  /** The same without elements, which takes no time. @throws CoreError ERR_PROGRAM_FAILED */
+  outline(table: NftTable): Promise<NftListing | undefined>;
+  /** The elements of one set or map, as `list` tells them. @throws CoreError ERR_PROGRAM_FAILED */
+  listElements(
+    table: NftTable,
+    container: string,
+    kind: ListedContainer["kind"],
+  ): Promise<readonly string[]>;
   /** `1.0.6`. @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no nft */
   version(): Promise<string>;
 }
@@ -34,6 +42,11 @@ export function createNft(exec: Exec): Nft {
     const result = await nft(args, script);
     if (result.exitCode !== 0) throw failedProgram("nft", args, result);
   };
+  const print = async (args: readonly string[]): Promise<string> => {
+    const result = await nft(args);
+    if (result.exitCode !== 0) throw failedProgram("nft", args, result);
+    return result.stdout;
+  };
   return {
     run: (script) => runScript(["-f", "-"], script),
     check: (script) => runScript(["-c", "-f", "-"], script),
@@ -43,6 +56,18 @@ export function createNft(exec: Exec): Nft {
       if (result.exitCode === 0) return parseListing(result.stdout);
       if (result.stderr.includes(SAYS_NOT_FOUND)) return undefined;
       throw failedProgram("nft", args, result);
+    },
+    // nft 1.0.6 reads all elements for `list table` and leaves them out afterwards.
+    outline: async ({ family, name }) => {
+      const text = await print(["-t", "list", "ruleset", family]);
+      const from = `\n${text}`.indexOf(`\ntable ${family} ${name} {\n`);
+      if (from < 0) return undefined;
+      const end = text.indexOf("\n}\n", from);
+      return parseListing(text.slice(from, end < 0 ? undefined : end));
+    },
+    listElements: async ({ family, name }, container, kind) => {
+      const text = await print(["list", kind, family, name, container]);
+      return parseListing(text).containers.get(container)?.elements ?? [];
     },
     version: async () => {
       const { stdout } = await nft(["--version"]);

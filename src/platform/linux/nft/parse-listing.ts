@@ -5,6 +5,9 @@ export interface NftListing {
 }
 
 export interface ListedContainer {
+  readonly kind: "set" | "map";
+  /** What stands before the elements, but for its comment: its type, perhaps flags and more. */
+  readonly properties: readonly string[];
   /** As nft prints them, without time-outs that run: `10.0.0.1 . tcp . 80 : goto random-3`. */
   readonly elements: readonly string[];
 }
@@ -18,8 +21,10 @@ const BLOCK = /^\t(set|map|chain) (\S+) \{$/;
 const END_OF_BLOCK = "\t}";
 const ELEMENTS = "elements = { ";
 
+type BlockKind = "set" | "map" | "chain";
+
 interface Block {
-  readonly kind: string;
+  readonly kind: BlockKind;
   readonly name: string;
   readonly lines: readonly string[];
 }
@@ -30,16 +35,16 @@ export function parseListing(text: string): NftListing {
   const chains = new Map<string, ListedChain>();
   for (const { kind, name, lines } of blocksOf(text)) {
     if (kind === "chain") chains.set(name, { lines: lines.filter(isNoComment) });
-    else containers.set(name, { elements: elementsOf(lines) });
+    else containers.set(name, { kind, ...containerIn(lines) });
   }
   return { containers, chains };
 }
 
 function* blocksOf(text: string): Generator<Block> {
-  let block: { kind: string; name: string; lines: string[] } | undefined;
+  let block: { kind: BlockKind; name: string; lines: string[] } | undefined;
   for (const line of linesOf(text)) {
     const [, kind, name] = line.endsWith(" {") ? (BLOCK.exec(line) ?? []) : [];
-    if (kind !== undefined && name !== undefined) {
+    if (isKind(kind) && name !== undefined) {
       block = { kind, name, lines: [] };
     } else if (line !== END_OF_BLOCK) {
       block?.lines.push(line.trim());
@@ -48,6 +53,10 @@ function* blocksOf(text: string): Generator<Block> {
       block = undefined;
     }
   }
+}
+
+function isKind(text: string | undefined): text is BlockKind {
+  return text === "set" || text === "map" || text === "chain";
 }
 
 /** One by one: a table may have hundreds of thousands of them. */
@@ -65,11 +74,18 @@ function isNoComment(line: string): boolean {
 }
 
 /** Elements are the last lines of a container, separated by commas, from one line to the next. */
-function elementsOf(lines: readonly string[]): readonly string[] {
+function containerIn(lines: readonly string[]): Omit<ListedContainer, "kind"> {
   const first = lines.findIndex((line) => line.startsWith(ELEMENTS));
-  if (first < 0) return [];
+  const head = first < 0 ? lines : lines.slice(0, first);
+  return {
+    properties: head.filter(isNoComment),
+    elements: first < 0 ? [] : elementsIn(lines.slice(first)),
+  };
+}
+
+function elementsIn(lines: readonly string[]): readonly string[] {
   const elements: string[] = [];
-  for (const line of lines.slice(first)) {
+  for (const line of lines) {
     const start = line.startsWith(ELEMENTS) ? ELEMENTS.length : 0;
     const end = line.endsWith(",")
       ? line.length - 1

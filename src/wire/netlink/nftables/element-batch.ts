@@ -32,7 +32,11 @@ export interface ElementMessage {
   readonly elements: readonly EncodedElement[];
 }
 
-const FAMILY_NUMBERS: Readonly<Record<Family, number>> = { v4: NFPROTO_IPV4, v6: NFPROTO_IPV6 };
+/** As messages of nftables name them. */
+export const FAMILY_NUMBERS: Readonly<Record<Family, number>> = {
+  v4: NFPROTO_IPV4,
+  v6: NFPROTO_IPV6,
+};
 /** struct nfgenmsg of what brackets a batch: no family, no version, and whose it is, in network byte order. */
 const BATCH_HEADER: readonly number[] = [0, 0, 0, NFNL_SUBSYS_NFTABLES];
 const ENCODER = new TextEncoder();

@@ -1,5 +1,5 @@
 import type { Protocol } from "../../../core/model/common.ts";
-import { V4_BYTES, V6_BYTES, writeIp } from "../../ip-bytes.ts";
+import { readIp, V4_BYTES, V6_BYTES, writeIp } from "../../ip-bytes.ts";
 import { PROTOCOL_NUMBERS } from "../conntrack/flow.ts";
 import { aligned } from "../netlink-words.ts";
 
@@ -8,6 +8,8 @@ interface Field {
   readonly byteCount: number;
   /** False where the text is none of its kind. */
   write(text: string, view: DataView, at: number): boolean;
+  /** As nft writes it; undefined where the bytes are none of its kind. */
+  read(view: DataView, at: number): string | undefined;
 }
 
 /** What the elements of a set or map consist of. */
@@ -29,6 +31,9 @@ const PROTOCOLS: ReadonlyMap<string, number> = new Map(
     PROTOCOL_NUMBERS[protocol],
   ]),
 );
+const PROTOCOL_NAMES: ReadonlyMap<number, string> = new Map(
+  [...PROTOCOLS].map(([name, number]) => [number, name]),
+);
 
 const FIELDS: ReadonlyMap<string, Field> = new Map([
   ["ipv4_addr", addressField(V4_BYTES)],
@@ -42,6 +47,7 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
         view.setUint8(at, number ?? 0);
         return number !== undefined;
       },
+      read: (view, at) => PROTOCOL_NAMES.get(view.getUint8(at)),
     },
   ],
   [
@@ -52,6 +58,7 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
         view.setUint16(at, Number(text), false);
         return NUMBER.test(text) && Number(text) <= MAX_PORT;
       },
+      read: (view, at) => String(view.getUint16(at, false)),
     },
   ],
   // Of the few types that are in the byte order of the machine.
@@ -64,6 +71,10 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
         view.setUint16(at, Number.parseInt(low, HEX), true);
         view.setUint16(at + HALF_BITS / 8, Number.parseInt(high, HEX), true);
         return high !== "";
+      },
+      read: (view, at) => {
+        const [low, high] = [view.getUint16(at, true), view.getUint16(at + HALF_BITS / 8, true)];
+        return `${high.toString(HEX)}:${low.toString(HEX)}`;
       },
     },
   ],
@@ -86,8 +97,7 @@ export function parseElementLayout(type: string): ElementLayout | undefined {
 export function encodeFields(fields: readonly Field[], text: string): Uint8Array | undefined {
   const parts = text.split(DOT);
   if (parts.length !== fields.length) return undefined;
-  const isAlone = fields.length === 1;
-  const sizes = fields.map(({ byteCount }) => (isAlone ? byteCount : aligned(byteCount)));
+  const sizes = sizesOf(fields);
   const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
   const view = new DataView(bytes.buffer);
   let at = 0;
@@ -98,7 +108,35 @@ export function encodeFields(fields: readonly Field[], text: string): Uint8Array
   return bytes;
 }
 
-function addressField(byteCount: number): Field {
+/**
+ * The other way: `10.0.0.1 . tcp . 80`. Undefined where the bytes do not fit the fields.
+ * @param from where they begin
+ */
+export function decodeFields(
+  fields: readonly Field[],
+  view: DataView,
+  from: number,
+  byteCount: number,
+): string | undefined {
+  const sizes = sizesOf(fields);
+  if (sizes.reduce((sum, size) => sum + size, 0) !== byteCount) return undefined;
+  let at = from;
+  let text = "";
+  for (const [index, field] of fields.entries()) {
+    const part = field.read(view, at);
+    if (part === undefined) return undefined;
+    text += index === 0 ? part : DOT + part;
+    at += sizes[index] ?? 0;
+  }
+  return text;
+}
+
+function sizesOf(fields: readonly Field[]): readonly number[] {
+  const isAlone = fields.length === 1;
+  return fields.map(({ byteCount }) => (isAlone ? byteCount : aligned(byteCount)));
+}
+
+function addressField(byteCount: 4 | 16): Field {
   const scratch = new Uint8Array(V6_BYTES);
   return {
     byteCount,
@@ -107,6 +145,8 @@ function addressField(byteCount: number): Field {
       new Uint8Array(view.buffer, at, byteCount).set(scratch.subarray(0, byteCount));
       return true;
     },
+    read: (view, at) =>
+      readIp(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), at, byteCount),
   };
 }
 

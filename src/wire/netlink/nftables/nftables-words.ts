@@ -5,6 +5,7 @@ export const NFNL_MSG_BATCH_END = 0x11;
 export const NFNL_SUBSYS_NFTABLES = 10;
 const SUBSYSTEM_SHIFT = 8;
 export const NFT_MSG_NEWSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 12;
+export const NFT_MSG_GETSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 13;
 export const NFT_MSG_DELSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 14;
 
 export const NFTA_SET_ELEM_LIST_TABLE = 1;
@@ -22,6 +23,8 @@ export const NFTA_VERDICT_CODE = 1;
 export const NFTA_VERDICT_CHAIN = 2;
 
 export const NF_DROP = 0;
+export const NF_ACCEPT = 1;
+export const NFT_JUMP = -3;
 export const NFT_GOTO = -4;
 
 /** A type and a length of one byte each, then the text with a zero byte at its end. */
