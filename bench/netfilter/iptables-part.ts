@@ -13,6 +13,8 @@ const FIRST_MS = 1000;
 const CHANGE_MS = 20;
 /** The tool takes seconds for each. */
 const CHANGES = 2;
+/** No further round begins after that time. */
+const ROUNDS_MS = 60_000;
 
 interface Round {
   readonly sync: SyncResult;
@@ -27,9 +29,12 @@ export async function measureIptables(
 ): Promise<readonly Figure[]> {
   const name = `iptables-${mode}`;
   const rounds: Round[] = [];
-  for (let round = 0; round < setting.rounds; round += 1) {
-    rounds.push(await measureRound(setting, mode));
-  }
+  const began = performance.now();
+  do {
+    const round = await measureRound(setting, mode);
+    rounds.push(round);
+    progress(`  round ${rounds.length}: first sync ${Math.round(round.sync.firstMs)} ms`);
+  } while (rounds.length < setting.rounds && performance.now() - began < ROUNDS_MS);
   const of = (value: (round: Round) => number): number => median(rounds.map(value));
   const beyond = of(({ sync, bareMs }) => sync.firstMs - TOOL_TIMES * bareMs);
   return [

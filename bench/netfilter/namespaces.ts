@@ -1,51 +1,101 @@
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { runTask } from "../support/child.ts";
 
-/** A network namespace with a name, for as long as the benchmark runs. */
+/** Output of a program that is kept. */
+const MAX_BYTES = 1 << 28;
+/** A task that takes longer fails, so that the benchmark comes to an end. */
+const TASK_LIMIT_MS = 300_000;
+
+/**
+ * A network namespace, for as long as the benchmark runs: it has no name, and ends with this process
+ * and with what it started, which ends when this process does.
+ */
 export class Namespace {
-  readonly name: string;
+  readonly #namespace = NetworkNamespace.create();
 
-  private constructor(name: string) {
-    this.name = name;
-  }
-
-  /** @param role what tells it apart from the others of this benchmark */
-  static create(role: string): Namespace {
-    const namespace = new Namespace(`pbench-${process.pid}-${role}`);
-    ip("netns", "add", namespace.name);
+  static create(): Namespace {
+    const namespace = new Namespace();
     namespace.run("ip", "link", "set", "lo", "up");
     return namespace;
   }
 
+  /** Where other programs find it. */
+  get path(): string {
+    return this.#namespace.path;
+  }
+
   /** Runs a program to its end. @returns what it printed */
   run(program: string, ...args: readonly string[]): string {
-    const command = ["netns", "exec", this.name, program, ...args];
-    return execFileSync("ip", command, { encoding: "utf8", maxBuffer: 1 << 28 });
+    const options = { encoding: "utf8", maxBuffer: MAX_BYTES } as const;
+    return this.#namespace.run(() => execFileSync(...mortal(program, args), options));
   }
 
   /** How long a program runs there, in milliseconds. @param stdin what it reads */
   timeMs(program: string, args: readonly string[], stdin = ""): number {
     const start = performance.now();
-    execFileSync("ip", ["netns", "exec", this.name, program, ...args], {
-      input: stdin,
-      stdio: ["pipe", "ignore", "inherit"],
-    });
+    this.#namespace.run(() =>
+      execFileSync(...mortal(program, args), {
+        input: stdin,
+        stdio: ["pipe", "ignore", "inherit"],
+      }),
+    );
     return performance.now() - start;
+  }
+
+  /**
+   * The same, at most: what has not ended by then is killed, and not waited for, since the kernel may be
+   * busy with it for minutes. @returns undefined where it was
+   */
+  async timeWithin(
+    limitMs: number,
+    program: string,
+    args: readonly string[],
+  ): Promise<number | undefined> {
+    const start = performance.now();
+    const child = this.#namespace.run(() =>
+      spawn(...mortal(program, args), { stdio: ["ignore", "ignore", "inherit"] }),
+    );
+    const limit = new AbortController();
+    const ended = once(child, "exit");
+    const isOver = await Promise.race([
+      ended.then(() => true),
+      delay(limitMs, false, { signal: limit.signal }).catch(() => false),
+    ]);
+    const elapsedMs = performance.now() - start;
+    limit.abort();
+    if (!isOver) {
+      child.kill("SIGKILL");
+      child.unref();
+      return undefined;
+    }
+    if (child.exitCode !== 0) throw new Error(`${program} ${args.join(" ")} failed`);
+    return elapsedMs;
   }
 
   /** Starts a program that the caller ends. */
   start(program: string, ...args: readonly string[]): { stop(): void } {
-    const child = spawn("ip", ["netns", "exec", this.name, program, ...args], { stdio: "ignore" });
+    const child = this.#namespace.run(() => spawn(...mortal(program, args), { stdio: "ignore" }));
     return { stop: () => void child.kill("SIGTERM") };
   }
 
   runTask(task: URL, args: readonly string[]): Promise<unknown> {
-    return runTask(task, args, ["ip", "netns", "exec", this.name]);
+    return this.#namespace.run(() => runTask(task, args, MORTAL, TASK_LIMIT_MS));
   }
 
   remove(): void {
-    ip("netns", "del", this.name);
+    this.#namespace.close();
   }
+}
+
+/** setpriv(1): what is started so ends with who started it, however that ends. */
+const MORTAL: readonly string[] = ["setpriv", "--pdeathsig", "TERM"];
+
+function mortal(program: string, args: readonly string[]): [string, readonly string[]] {
+  const [first = "", ...rest] = MORTAL;
+  return [first, [...rest, program, ...args]];
 }
 
 /** A cable between two namespaces; the second one is the way to everywhere for the first. */
@@ -61,14 +111,14 @@ export function join(
     "add",
     out,
     "netns",
-    from.name,
+    from.path,
     "type",
     "veth",
     "peer",
     "name",
     into,
     "netns",
-    to.name,
+    to.path,
   );
   from.run("ip", "address", "add", `${near}/24`, "dev", out);
   to.run("ip", "address", "add", `${far}/24`, "dev", into);

@@ -40,7 +40,7 @@ export function stateOf({ folder }: Setting, services: number): string {
 
 /** In a namespace of its own, which ends with it. */
 export async function within<T>(work: (namespace: Namespace) => T | Promise<T>): Promise<T> {
-  const namespace = Namespace.create("sync");
+  const namespace = Namespace.create();
   try {
     return await work(namespace);
   } finally {

@@ -59,9 +59,9 @@ export async function measureTraffic(
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
   program: (node: Namespace) => Promise<void>,
 ): Promise<TrafficResult> {
-  const server = Namespace.create("server");
-  const node = Namespace.create("node");
-  const plain = Namespace.create("plain");
+  const server = Namespace.create();
+  const node = Namespace.create();
+  const plain = Namespace.create();
   const web = startWebServer(folder, server);
   try {
     join(node, server, { number: NODE_CABLE });

@@ -15,6 +15,12 @@ test("a target can be the least that is wanted", () => {
   expect(renderTable([ratio])).toContain("at least 1 times  NOT MET");
 });
 
+test("what was cut is at least that much, which may do", () => {
+  const cut = { name: "cut", value: 64, unit: "times", bound: "least", isCut: true } as const;
+  expect(renderTable([{ ...cut, limit: 20 }])).toContain(">= 64 times  at least 20 times  met");
+  expect(renderTable([{ ...cut, limit: 90 }])).toContain("at least 90 times  NOT SEEN");
+});
+
 test("figures stand beside their targets", () => {
   expect(renderTable([FAST, SLOW]).split("\n")).toEqual([
     "figure      measured  target",

@@ -7,6 +7,8 @@ export interface Figure {
   readonly limit?: number | undefined;
   /** Which of the two; the most where it is missing. */
   readonly bound?: "most" | "least";
+  /** Whether what it was measured by was ended before its time: the true value is higher. */
+  readonly isCut?: boolean;
 }
 
 const MARGIN = "  ";
@@ -20,11 +22,11 @@ export function isMet({ value, limit, bound }: Figure): boolean {
 export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
-    `${show(figure.value)} ${figure.unit}`,
+    `${figure.isCut === true ? ">= " : ""}${show(figure.value)} ${figure.unit}`,
     figure.limit === undefined
       ? ""
       : `at ${figure.bound ?? "most"} ${show(figure.limit)} ${figure.unit}`,
-    figure.limit === undefined ? "" : isMet(figure) ? "met" : "NOT MET",
+    judge(figure),
   ]);
   const table = [["figure", "measured", "target", ""], ...rows];
   const widths = [0, 1, 2].map((column) =>
@@ -38,6 +40,12 @@ export function renderTable(figures: readonly Figure[]): string {
         .trimEnd(),
     )
     .join("\n");
+}
+
+function judge(figure: Figure): string {
+  if (figure.limit === undefined) return "";
+  if (isMet(figure)) return "met";
+  return figure.isCut === true && figure.bound === "least" ? "NOT SEEN" : "NOT MET";
 }
 
 export function renderJson(figures: readonly Figure[]): string {
