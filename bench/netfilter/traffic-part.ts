@@ -29,7 +29,9 @@ export async function measureTrafficOf(
       "times",
       LEAST_SHARE,
     ),
+    least("  to a single rule that translates", median(result.keepAliveToRule), "times"),
     least("  new connections a second, to no proxy at all", median(result.short), "times"),
+    least("  to a single rule that translates", median(result.shortToRule), "times"),
     most("  until a connection stands", result.connectMicroseconds, "µs"),
     most("  the same without a proxy", result.plainMicroseconds, "µs"),
   ];

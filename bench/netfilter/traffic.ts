@@ -11,6 +11,7 @@ const SERVER_PORT = 8080;
 /** The address of the servers' end of the cable from the node; the other caller has one of its own. */
 const NODE_CABLE = 1;
 const PLAIN_CABLE = 2;
+const BARE_CABLE = 3;
 const CONNECTS = 1000;
 const CONNECTIONS = 64;
 
@@ -18,6 +19,9 @@ export interface TrafficResult {
   /** Requests a second through the services, to those without any; for each round. */
   readonly keepAlive: readonly number[];
   readonly short: readonly number[];
+  /** The same, to those through the one rule that no translation can do without. */
+  readonly keepAliveToRule: readonly number[];
+  readonly shortToRule: readonly number[];
   /** Microseconds until a connection stands, through the services and without. */
   readonly connectMicroseconds: number;
   readonly plainMicroseconds: number;
@@ -50,8 +54,8 @@ export function targetManifests(): readonly Manifest[] {
 }
 
 /**
- * One namespace calls a server through its services, another one calls the same server and has no
- * services at all; in turn.
+ * One namespace calls a server through its services, another one through the one rule that it takes at
+ * least, and a third one calls the same server and has no services at all; in turn.
  * @param program brings the services to the namespace that it is given
  */
 export async function measureTraffic(
@@ -59,32 +63,49 @@ export async function measureTraffic(
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
   program: (node: Namespace) => Promise<void>,
 ): Promise<TrafficResult> {
-  const server = Namespace.create();
-  const node = Namespace.create();
-  const plain = Namespace.create();
+  const [server, node, plain, bare] = [
+    Namespace.create(),
+    Namespace.create(),
+    Namespace.create(),
+    Namespace.create(),
+  ];
   const web = startWebServer(folder, server);
   try {
     join(node, server, { number: NODE_CABLE });
     join(plain, server, { number: PLAIN_CABLE });
+    join(bare, server, { number: BARE_CABLE });
+    bare.timeMs("nft", ["-f", "-"], BARE_RULE);
     await program(node);
     const through = `${TARGET_IP}:${TARGET_PORT}`;
     const direct = `${serverIp(PLAIN_CABLE)}:${SERVER_PORT}`;
-    const ratiosOf = (headers: readonly string[]): readonly number[] =>
+    const ratesOf = (headers: readonly string[]) =>
       Array.from({ length: rounds }, () => {
         const services = requestRate(node, through, seconds, headers);
-        return services / requestRate(plain, direct, seconds, headers);
+        const toPlain = services / requestRate(plain, direct, seconds, headers);
+        return { toPlain, toRule: services / requestRate(bare, through, seconds, headers) };
       });
+    const [keepAlive, short] = [ratesOf([]), ratesOf(["-H", "Connection: close"])];
     return {
-      keepAlive: ratiosOf([]),
-      short: ratiosOf(["-H", "Connection: close"]),
+      keepAlive: keepAlive.map(({ toPlain }) => toPlain),
+      short: short.map(({ toPlain }) => toPlain),
+      keepAliveToRule: keepAlive.map(({ toRule }) => toRule),
+      shortToRule: short.map(({ toRule }) => toRule),
       connectMicroseconds: await connectTime(node, TARGET_IP, TARGET_PORT),
       plainMicroseconds: await connectTime(plain, serverIp(PLAIN_CABLE), SERVER_PORT),
     };
   } finally {
     web.stop();
-    for (const namespace of [server, node, plain]) namespace.remove();
+    for (const namespace of [server, node, plain, bare]) namespace.remove();
   }
 }
+
+const BARE_RULE = `table ip bare {
+  chain out {
+    type nat hook output priority -100;
+    ip daddr ${TARGET_IP} tcp dport ${TARGET_PORT} dnat to ${serverIp(BARE_CABLE)}:${SERVER_PORT}
+  }
+}
+`;
 
 function serverIp(cable: number): string {
   return `10.250.${cable}.2`;

@@ -1,5 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -24,10 +25,11 @@ const STATE = {
 /** A network namespace in which the built program runs on a small state. */
 class Machine {
   readonly #namespace = NetworkNamespace.create();
+  readonly #folder = mkdtempSync(join(tmpdir(), "portolan-kernel-"));
   readonly #state: readonly string[];
 
   constructor() {
-    const folder = mkdtempSync(join(tmpdir(), "portolan-kernel-"));
+    const folder = this.#folder;
     const file = join(folder, "state.json");
     writeFileSync(file, JSON.stringify(STATE));
     this.#state = ["--from", `file:${file}`, "--node", "node-a"];
@@ -54,8 +56,20 @@ class Machine {
     return this.cli("explain", ...this.#state, ...packet, "--backend", "nftables", "--live");
   }
 
-  nft(...args: readonly string[]): void {
-    this.#namespace.run(() => execFileSync("nft", args, { stdio: "pipe" }));
+  nft(...args: readonly string[]): string {
+    const options = { stdio: "pipe", encoding: "utf8" } as const;
+    return this.#namespace.run(() => execFileSync("nft", args, options));
+  }
+
+  /** A process of that name, which does nothing. @param isHere or in the namespace of the test */
+  async startKubeProxy(isHere: boolean): Promise<ChildProcess> {
+    const program = join(this.#folder, "kube-proxy");
+    copyFileSync("/bin/sleep", program);
+    const begin = () => spawn(program, ["infinity"], { stdio: "ignore" });
+    const child = isHere ? this.#namespace.run(begin) : begin();
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child, "spawn");
+    return child;
   }
 }
 
@@ -90,5 +104,35 @@ describe("portolan in the kernel", requires("linux", "root", "nft", "iptables"),
     expect(await machine.cli("cleanup", "--to", "nftables")).toMatchObject({ code: 4 });
     expect(await first.stop()).toMatchObject({ code: 0 });
     expect(await machine.run("--to", "iptables", "--once")).toMatchObject({ code: 0 });
+  });
+
+  test("nftables takes over from a kube-proxy that lives only where it is told to, and leaves its rules until they are cleaned up", {
+    timeout: 60_000,
+  }, async () => {
+    const machine = new Machine();
+    machine.nft("add table ip kube-proxy");
+    const other = await machine.startKubeProxy(false);
+    expect(await machine.run("--to", "nftables", "--once")).toMatchObject({ code: 0 });
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    expect(await machine.cli("cleanup", "--to", "nftables")).toMatchObject({ code: 0 });
+
+    const living = await machine.startKubeProxy(true);
+    const refused = await machine.run("--to", "nftables", "--once");
+    expect(refused.stderr).toContain(`kube-proxy runs here (pid ${living.pid})`);
+    expect(refused.stderr).toContain("--take-over");
+    expect(refused.code).toBe(4);
+    expect(machine.nft("list tables")).toBe("table ip kube-proxy\n");
+
+    expect(await machine.run("--to", "nftables", "--take-over", "--once")).toMatchObject({
+      code: 0,
+    });
+    expect(machine.nft("list tables")).toContain("table ip kube-proxy\n");
+    expect((await machine.explain()).code).toBe(0);
+    living.kill("SIGKILL");
+    await once(living, "exit");
+    expect(await machine.cli("cleanup", "--kube-proxy")).toMatchObject({ code: 0 });
+    expect(machine.nft("list tables")).toBe("table ip portolan\ntable ip6 portolan\n");
+    expect((await machine.explain()).code).toBe(0);
   });
 });
