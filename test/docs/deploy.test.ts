@@ -269,5 +269,8 @@ test("the image is made of what is there, and the brain's is not root's", () => 
   );
   expect(copied.length).toBeGreaterThan(4);
   for (const name of copied) expect(existsSync(join(ROOT, name)), name).toBe(true);
+  const sent = readFileSync(join(ROOT, "deploy/Dockerfile.dockerignore"), "utf8");
+  const named = [...sent.matchAll(/^!(.+)$/gm)].map(([, name]) => name);
+  expect(named.sort()).toEqual([...new Set(copied)].sort());
   expect(text).toMatch(/AS brain\nUSER 65532:65532\n/);
 });
