@@ -1,17 +1,9 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ModelObject } from "../../core/model/object.ts";
 import { parseEndpoint } from "../../platform/windows/endpoint.ts";
-import { FakeHcn } from "../../platform/windows/fake.ts";
 import { isOwnGuid } from "../../platform/windows/guid.ts";
-import type { HcnCalls, OwnKind } from "../../platform/windows/hcn-calls.ts";
-import { HRESULT, hcnError } from "../../platform/windows/hcn-failure.ts";
-import { parseLoadBalancer } from "../../platform/windows/load-balancer.ts";
-import type { Backend } from "../backend.ts";
-import { createHcnBackend } from "./hcn-backend.ts";
+import { FaultyCalls } from "./faulty-calls.fixture.ts";
 import {
   endpoint,
-  Feed,
   NETWORK_ID,
   networkJson,
   opsOf,
@@ -21,66 +13,16 @@ import {
   TestWorld,
   testContext,
 } from "./hcn-rig.fixture.ts";
+import {
+  balancersIn,
+  createFake,
+  OTHERS_BALANCER,
+  OTHERS_ID,
+  ownOf,
+  remoteIps,
+  start,
+} from "./hcn-view.fixture.ts";
 import { previewHcn } from "./preview.ts";
-
-const OTHERS_ID = "22222222-0000-4000-8000-000000000001";
-const OTHERS_BALANCER = JSON.stringify({
-  ID: OTHERS_ID,
-  HostComputeEndpoints: ["33333333-0000-4000-8000-000000000001"],
-  FrontendVIPs: ["10.96.9.9"],
-  PortMappings: [{ Protocol: 6, InternalPort: 1, ExternalPort: 1 }],
-});
-
-function createFake(version?: ConstructorParameters<typeof FakeHcn>[0], network = networkJson()) {
-  const fake = new FakeHcn(version);
-  fake.seed("Network", NETWORK_ID, network);
-  fake.seed("LoadBalancer", OTHERS_ID, OTHERS_BALANCER);
-  return fake;
-}
-
-interface Rig {
-  readonly backend: Backend;
-  readonly feed: Feed;
-  readonly world: TestWorld;
-}
-
-async function start(calls: HcnCalls, flags: Readonly<Record<string, unknown>> = {}): Promise<Rig> {
-  const world = new TestWorld(calls);
-  const backend = await createHcnBackend(optionsOf(flags), testContext(), world);
-  return { backend, feed: new Feed(backend.sink), world };
-}
-
-/** Ours of a kind, by what they stand for. */
-function ownOf(fake: FakeHcn, kind: OwnKind): readonly string[] {
-  return [...fake.all(kind)].filter(([id]) => isOwnGuid(id)).map(([, json]) => json);
-}
-
-/** `tcp 10.96.0.1:80 -> 10.1.2.1,10.1.2.2:8080 dsr` */
-function balancersIn(fake: FakeHcn): readonly string[] {
-  const ipOf = (id: string) => {
-    const json = fake.all("Endpoint").get(id);
-    return json === undefined ? "GONE" : parseEndpoint(json).addresses[0]?.address;
-  };
-  return ownOf(fake, "LoadBalancer")
-    .map((json) => {
-      const { frontendVips, portMappings, endpoints, isDsr, sourceVip } = parseLoadBalancer(json);
-      const [mapping] = portMappings;
-      const to = endpoints.map(ipOf).sort().join();
-      const words = [...(mapping?.flags ?? []), isDsr ? "dsr" : "", sourceVip].filter(Boolean);
-      const sticky = mapping?.distribution === "none" ? [] : [mapping?.distribution];
-      return [
-        `${mapping?.protocol} ${frontendVips.join() || "node"}:${mapping?.externalPort} -> ${to}:${mapping?.internalPort}`,
-        ...words,
-        ...sticky,
-      ].join(" ");
-    })
-    .sort();
-}
-
-const remoteIps = (fake: FakeHcn): readonly string[] =>
-  ownOf(fake, "Endpoint")
-    .map((json) => parseEndpoint(json).addresses[0]?.address ?? "")
-    .sort();
 
 test("every address of a service gets its load balancer, with the flags that it needs", async () => {
   const fake = createFake();
@@ -216,56 +158,8 @@ test("a local endpoint that comes late is found, and its address may come back a
   expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
 });
 
-/** E_UNEXPECTED. */
-const UNEXPECTED = 0x8000ffff;
-
-/** Counts, and lets the call of a number fail, before or after it had its effect. */
-class Faulty implements HcnCalls {
-  readonly inner: FakeHcn;
-  readonly names: string[] = [];
-  fault:
-    | { readonly at: number; readonly when: "before" | "after"; readonly hresult: number }
-    | undefined;
-
-  constructor(inner: FakeHcn) {
-    this.inner = inner;
-  }
-
-  version: HcnCalls["version"] = () => this.#run("version", () => this.inner.version());
-  enumerate: HcnCalls["enumerate"] = (...call) =>
-    this.#run(`enumerate ${call[0]}`, () => this.inner.enumerate(...call));
-  query: HcnCalls["query"] = (...call) =>
-    this.#run(`query ${call[0]}`, () => this.inner.query(...call));
-  create: HcnCalls["create"] = (...call) =>
-    this.#run(`create ${call[0]}`, () => this.inner.create(...call));
-  modify: HcnCalls["modify"] = (...call) =>
-    this.#run(`modify ${call[0]}`, () => this.inner.modify(...call));
-  delete: HcnCalls["delete"] = (...call) =>
-    this.#run(`delete ${call[0]}`, () => this.inner.delete(...call));
-  watch: HcnCalls["watch"] = (onNotice) => this.inner.watch(onNotice);
-  close: HcnCalls["close"] = () => this.inner.close();
-
-  async #run<T>(name: string, act: () => Promise<T>): Promise<T> {
-    const at = this.names.push(name) - 1;
-    const fault = this.fault?.at === at ? this.fault : undefined;
-    // Who says that an endpoint is not there when it is asked for is believed.
-    const isBelieved = fault?.hresult === HRESULT.endpointNotFound && name.endsWith("Endpoint");
-    const refusal = fault && hcnError(name, isBelieved ? UNEXPECTED : fault.hresult);
-    if (fault?.when === "before") throw refusal;
-    const result = await act();
-    this.#lookForDangling();
-    if (refusal) throw refusal;
-    return result;
-  }
-
-  /** At no moment a load balancer of ours sends to an endpoint that is not there. */
-  #lookForDangling(): void {
-    expect(balancersIn(this.inner).filter((line) => line.includes("GONE"))).toEqual([]);
-  }
-}
-
 test("the calls of changes are few, and where nothing changed there are none", async () => {
-  const faulty = new Faulty(createFake());
+  const faulty = new FaultyCalls(createFake());
   const { feed } = await start(faulty);
   const web = service("web");
   await feed.apply(web, endpoint("web", "10.1.2.1"));
@@ -287,7 +181,7 @@ test("what an earlier run left: right ones stay untouched, others of ours go", a
   );
   await before.backend.close();
   expect(before.world.isLocked).toBe(false);
-  const faulty = new Faulty(fake);
+  const faulty = new FaultyCalls(fake);
   const { feed, backend } = await start(faulty);
   await feed.apply(service("web"), endpoint("web", "10.1.2.1"));
   expect(faulty.names.filter((name) => /^(create|modify|delete)/.test(name))).toEqual([
@@ -327,6 +221,26 @@ test("a network that is made anew, an HNS that restarts, and what others removed
   ).toBe(1);
 });
 
+test("an HNS that restarts again and again is heard each time, also one that was not there at first", async () => {
+  const fake = createFake();
+  fake.isRunning = false;
+  const { feed, world, backend } = await start(fake);
+  await expect(feed.apply(service("web"), endpoint("web", "10.1.2.1"))).rejects.toThrow(
+    /HNS does not answer: Start-Service hns/,
+  );
+  fake.isRunning = true;
+  await world.check();
+  const wanted = ["TCP 10.96.0.1:80 -> 10.1.2.1:8080"];
+  expect(balancersIn(fake)).toEqual(wanted);
+  for (const _ of [1, 2, 3]) {
+    fake.restart();
+    expect(balancersIn(fake)).toEqual([]);
+    // No period passes: what HNS says is acted on by itself.
+    await backend.sink.send({ op: "sync" });
+    expect(balancersIn(fake)).toEqual(wanted);
+  }
+});
+
 test("an address and port of somebody else's is refused, told, and holds up nobody", async () => {
   const fake = createFake();
   const { feed } = await start(fake);
@@ -345,90 +259,6 @@ test("an address and port of somebody else's is refused, told, and holds up nobo
   fake.remove("LoadBalancer", OTHERS_ID);
   await feed.again();
   expect(balancersIn(fake)).toHaveLength(2);
-});
-
-const serviceArbitrary = fc.record({
-  name: fc.constantFrom("a", "b", "c"),
-  nodePort: fc.boolean(),
-  external: fc.boolean(),
-  isLocal: fc.boolean(),
-  endpoints: fc.uniqueArray(fc.constantFrom("10.1.2.1", "10.1.2.2", "10.1.2.3", "10.1.0.5"), {
-    maxLength: 4,
-  }),
-});
-const stateArbitrary = fc.uniqueArray(serviceArbitrary, {
-  selector: ({ name }) => name,
-  maxLength: 3,
-});
-
-function objectsOf(
-  state: readonly {
-    name: string;
-    nodePort: boolean;
-    external: boolean;
-    isLocal: boolean;
-    endpoints: readonly string[];
-  }[],
-): readonly ModelObject[] {
-  return state.flatMap(({ name, nodePort, external, isLocal, endpoints }) => {
-    const number = name.charCodeAt(0);
-    return [
-      service(name, {
-        clusterIPs: [`10.96.0.${number}`],
-        externalIPs: external ? [`198.51.100.${number}`] : [],
-        externalTrafficPolicy: isLocal ? "Local" : "Cluster",
-        ports: [{ port: 80, nodePort: nodePort ? 30000 + number : 0, targetPort: 8080 }],
-      }),
-      ...endpoints.map((ip) => endpoint(name, ip, ip === "10.1.0.5" ? { node: "here" } : {})),
-    ];
-  });
-}
-
-const faultArbitrary = fc.record({
-  at: fc.nat(24),
-  when: fc.constantFrom("before" as const, "after" as const),
-  hresult: fc.constantFrom(
-    UNEXPECTED,
-    HRESULT.serverUnavailable,
-    HRESULT.endpointNotFound,
-    HRESULT.networkNotFound,
-  ),
-});
-
-test("random states with a failure at any call: the next good sync ends as if there was none", async () => {
-  const steps = fc.array(fc.tuple(stateArbitrary, fc.option(faultArbitrary)), {
-    minLength: 1,
-    maxLength: 6,
-  });
-  const versions = fc.constantFrom({ major: 15, minor: 5 }, { major: 12, minor: 0 });
-  await fc.assert(
-    fc.asyncProperty(steps, versions, async (all, version) => {
-      const fake = createFake(version);
-      const pod = seedLocal(fake, "10.1.0.5");
-      const podJson = fake.all("Endpoint").get(pod);
-      const faulty = new Faulty(fake);
-      const { feed } = await start(faulty);
-      for (const [state, fault] of all) {
-        faulty.names.length = 0;
-        faulty.fault = fault ?? undefined;
-        const failed = await feed.apply(...objectsOf(state)).then(
-          () => false,
-          () => true,
-        );
-        faulty.fault = undefined;
-        if (failed) await feed.again();
-        const ideal = createFake(version);
-        seedLocal(ideal, "10.1.0.5");
-        const { feed: calm } = await start(ideal);
-        await calm.apply(...objectsOf(state));
-        expect(balancersIn(fake)).toEqual(balancersIn(ideal));
-        expect(remoteIps(fake)).toEqual(remoteIps(ideal));
-        expect(fake.all("LoadBalancer").get(OTHERS_ID)).toBe(OTHERS_BALANCER);
-        expect(fake.all("Endpoint").get(pod)).toBe(podJson);
-      }
-    }),
-    { numRuns: 150 },
-  );
 });
 
 test("a dry run works everywhere: a network is assumed, and the JSON is what would be sent", async () => {

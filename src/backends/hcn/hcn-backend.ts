@@ -13,6 +13,7 @@ import { limitLines } from "../limit-lines.ts";
 import { tellInKernel } from "../tell-in-kernel.ts";
 import { hcnMetrics } from "./hcn-metrics.ts";
 import { HcnSync } from "./hcn-sync.ts";
+import { NoticeWatch } from "./notice-watch.ts";
 import type { HCN_OPTIONS } from "./options.ts";
 import { removeOwnObjects } from "./remove-own.ts";
 import { type HcnSettings, networkNameOf, settingsOf } from "./settings.ts";
@@ -83,6 +84,7 @@ function openBackend({
   };
   const look = (act: () => Promise<void>) => async (): Promise<void> => {
     if (!isWatching || isClosed) return;
+    notices.ensure();
     try {
       await act();
       onRepair?.(undefined);
@@ -99,10 +101,12 @@ function openBackend({
     }
     void turns.take(check);
   };
+  const notices = new NoticeWatch(hcn, onNotice, log);
+  if (!isForCleanup) notices.ensure();
   const stops = isForCleanup
     ? []
     : [
-        hcn.watch(onNotice),
+        () => notices.end(),
         clock.every(settings.syncPeriodMs, () => turns.take(check)),
         clock.every(settings.fullCheckPeriodMs, () => turns.take(look(() => sync.fullCheck()))),
       ];

@@ -10,6 +10,7 @@ import type { Network } from "../../platform/windows/network.ts";
 import { joinFailures } from "../join-failures.ts";
 import { localIpsOf, planServiceObjects } from "./plan/add-service-objects.ts";
 import { familiesOf, type HcnContext, isOverlay } from "./plan/hcn-context.ts";
+import { sourceVipId } from "./plan/object-ids.ts";
 import type { ServiceObjects } from "./plan/service-objects.ts";
 import { ensureSourceVip, type HcnReading, preRun } from "./pre-run.ts";
 import { programHostComputeObjects } from "./program-objects.ts";
@@ -106,11 +107,18 @@ export class HcnSync {
 
   /** The same, and looks for what others removed. */
   async fullCheck(): Promise<void> {
-    const { hcn, log } = this.#options;
-    if (this.#reading !== undefined) {
+    const { hcn, log, settings } = this.#options;
+    const reading = this.#reading;
+    if (reading !== undefined) {
       const { endpointStore, loadBalancerStore } = this.stores;
       const gone = await this.#orDistrust(async () => {
-        const endpoints = endpointStore.missingFrom(new Set(await hcn.endpointIds()));
+        const ids = new Set(await hcn.endpointIds());
+        const endpoints = endpointStore.missingFrom(ids);
+        const { network } = reading;
+        const needsVip =
+          isOverlay(network) && !ids.has(sourceVipId(network.id, settings.sourceVip));
+        // Whoever opens it anew sees to it that it is there.
+        if (needsVip) this.#context = undefined;
         const balancers = loadBalancerStore.missingFrom(new Set(await hcn.loadBalancerIds()));
         return endpoints + balancers;
       });

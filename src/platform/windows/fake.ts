@@ -57,6 +57,14 @@ export class FakeHcn implements HcnCalls {
     this.#objects[kind].delete(id);
   }
 
+  /** It ends and begins anew: load balancers are gone, and so is who was told of changes. */
+  restart(): void {
+    for (const id of [...this.#objects.LoadBalancer.keys()]) this.remove("LoadBalancer", id);
+    const told = [...this.#watchers];
+    this.#watchers.clear();
+    for (const watcher of told) watcher({ what: "service-gone" });
+  }
+
   notify(what: HcnNotice["what"]): void {
     for (const watcher of this.#watchers) watcher({ what });
   }
@@ -120,6 +128,7 @@ export class FakeHcn implements HcnCalls {
   }
 
   watch(onNotice: (notice: HcnNotice) => void): () => void {
+    this.#checkRunning("HcnRegisterServiceCallback");
     this.#watchers.add(onNotice);
     return () => this.#watchers.delete(onNotice);
   }
