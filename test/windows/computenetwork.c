@@ -5,6 +5,8 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 #include <objbase.h>
+/* The true signatures: what differs from them does not compile. */
+#include <computenetwork.h>
 #include <stdio.h>
 #include <wchar.h>
 
@@ -38,9 +40,10 @@ static const WCHAR *names[3] = {L"Network", L"Endpoint", L"LoadBalancer"};
 static SRWLOCK lock = SRWLOCK_INIT;
 static LONG open_handles;
 static LONG calls;
-typedef void(CALLBACK *notify)(DWORD, void *, HRESULT, PCWSTR);
+/* So long an enumeration takes. */
+static volatile LONG slow_ms;
 #define WATCHERS 8
-static notify watchers[WATCHERS];
+static HCN_NOTIFICATION_CALLBACK watchers[WATCHERS];
 
 static void write_store(void) {
   WCHAR path[MAX_PATH];
@@ -160,6 +163,7 @@ static HRESULT enumerate(int kind, PWSTR *result) {
   size_t count = 0;
   WCHAR *out, *at;
   InterlockedIncrement(&calls);
+  Sleep(slow_ms);
   AcquireSRWLockShared(&lock);
   for (one = objects[kind]; one; one = one->next) count += 1;
   out = at = CoTaskMemAlloc((count * 48 + 4) * sizeof(WCHAR));
@@ -193,7 +197,7 @@ COMMON(LoadBalancer, LoadBalancers, LOAD_BALANCER)
 static DWORD WINAPI tell(void *event) {
   int at;
   for (at = 0; at < WATCHERS; at += 1) {
-    notify watcher = watchers[at];
+    HCN_NOTIFICATION_CALLBACK watcher = watchers[at];
     if (watcher) watcher((DWORD)(DWORD_PTR)event, NULL, S_OK, L"{}");
   }
   return 0;
@@ -202,7 +206,7 @@ static DWORD WINAPI tell(void *event) {
 HRESULT WINAPI HcnCreateNetwork(REFGUID id, PCWSTR s, void **h, PWSTR *e) {
   HRESULT result = create(NETWORK, id, s, h, e);
   /* The real service tells of it on a thread of its own. */
-  if (result == S_OK) CloseHandle(CreateThread(NULL, 0, tell, (void *)2, 0, NULL));
+  if (result == S_OK) CloseHandle(CreateThread(NULL, 0, tell, (void *)HcnNotificationNetworkCreate, 0, NULL));
   return result;
 }
 HRESULT WINAPI HcnCreateEndpoint(void *network, REFGUID id, PCWSTR s, void **h, PWSTR *e) {
@@ -212,7 +216,7 @@ HRESULT WINAPI HcnCreateEndpoint(void *network, REFGUID id, PCWSTR s, void **h, 
 HRESULT WINAPI HcnCreateLoadBalancer(REFGUID id, PCWSTR s, void **h, PWSTR *e) {
   return create(LOAD_BALANCER, id, s, h, e);
 }
-HRESULT WINAPI HcnRegisterServiceCallback(notify wanted, void *context, void **handle) {
+HRESULT WINAPI HcnRegisterServiceCallback(HCN_NOTIFICATION_CALLBACK wanted, void *context, HCN_CALLBACK *handle) {
   int at;
   (void)context;
   for (at = 0; at < WATCHERS; at += 1) {
@@ -224,12 +228,17 @@ HRESULT WINAPI HcnRegisterServiceCallback(notify wanted, void *context, void **h
   return E_OUTOFMEMORY;
 }
 HRESULT WINAPI HcnUnregisterServiceCallback(void *handle) {
-  *(notify *)handle = NULL;
+  *(HCN_NOTIFICATION_CALLBACK *)handle = NULL;
   return S_OK;
 }
 
 /* Of the stand-in alone. */
 LONG WINAPI StandInOpenHandles(void) { return open_handles; }
+LONG WINAPI StandInRestart(void) {
+  CloseHandle(CreateThread(NULL, 0, tell, (void *)HcnNotificationServiceDisconnect, 0, NULL));
+  return 0;
+}
+LONG WINAPI StandInSlow(LONG ms) { return slow_ms = ms; }
 /* With those that open and close. */
 LONG WINAPI StandInCalls(void) { return calls; }
 

@@ -11,6 +11,7 @@ import { Wine, windowsPath } from "./wine.ts";
 const CALLS = 10_000;
 const OPENING_MS = 120_000;
 const CLI = "dist/cli/main.js";
+const REPORT = "deploy/windows/hcn-report.mjs";
 
 /** What others made before. */
 const OTHERS = [
@@ -32,6 +33,7 @@ const outSchema = z.object({
   second: z.string(),
   refusal: z.string(),
   notices: z.array(z.string()),
+  turns: z.number(),
   handles: z.number(),
   left: z.array(z.string()),
 });
@@ -62,7 +64,9 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
     expect(out.refusal).toMatch(
       /HcnOpenLoadBalancer of .* failed: 0x803b0008 \(not-found\): stand-in/,
     );
-    expect(out.notices).toEqual(["network-created"]);
+    expect(out.notices).toEqual(["network-created", "service-gone"]);
+    // A call that blocks the loop leaves it at one.
+    expect(out.turns).toBeGreaterThan(10);
     expect(out.handles).toBe(0);
     expect(out.left).toEqual([]);
   });
@@ -151,5 +155,29 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
     const cleanup = await portolan("cleanup", "--to", "hcn");
     expect([cleanup.stderr, cleanup.stdout.trim()]).toEqual(["", "hcn: nothing is left"]);
     expect(stored().sort()).toEqual(others.toSorted());
+  });
+
+  test("the report that owners of a Windows are asked for says what works", {
+    timeout: OPENING_MS,
+  }, async () => {
+    const store = windowsPath(join(wine.folder, "report-store"));
+    const folder = join(wine.folder, "report");
+    const { stdout, stderr } = await wine.node([REPORT, "cbr0", windowsPath(folder)], {
+      environment: { STAND_IN_STORE: store },
+    });
+    expect(stderr).toBe("");
+    const told = stdout.split(/\r?\n/).filter((line) => line.startsWith("yes"));
+    // Wine has no PowerShell that could list what HNS holds.
+    expect(told).toEqual(
+      expect.arrayContaining([
+        "yes  Portolan runs",
+        "yes  the network can be read",
+        "yes  a sync succeeds",
+        "yes  a second sync changes nothing",
+        "yes  cleanup succeeds",
+      ]),
+    );
+    expect(readFileSync(join(folder, "before.txt"), "utf8")).toContain("HcnCreateLoadBalancer");
+    expect(readFileSync(join(folder, "cleanup.txt"), "utf8")).toContain("nothing is left");
   });
 });

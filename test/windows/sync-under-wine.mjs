@@ -49,15 +49,30 @@ const makeNetwork = dll.func(
 const other = [null];
 makeNetwork(Buffer.alloc(16, 7), '{"Name":"other"}', other, null);
 dll.func("int32_t __stdcall HcnCloseNetwork(void *)")(other[0]);
-for (let n = 0; n < 1000 && notices.length === 0; n += 1) await turn();
+while (notices.length === 0) await turn();
+dll.func("int32_t __stdcall StandInRestart()")();
+while (notices.length === 1) await turn();
 stop();
 
-const handles = openHandles();
+// While a call takes its time, the loop goes on.
+const slow = dll.func("int32_t __stdcall StandInSlow(int32_t ms)");
+slow(200);
+let turns = 0;
+let isOver = false;
+const listing = calls.enumerate("Network", QUERY).finally(() => {
+  isOver = true;
+});
+for (; !isOver; turns += 1) await turn();
+await listing;
+slow(0);
+
 await backend.cleanup();
 const left = [...(await read("Endpoint")), ...(await read("LoadBalancer"))];
 calls.close();
 await backend.close();
-writeFileSync(outFile, JSON.stringify({ states, second, refusal, notices, handles, left }));
+await turn();
+const handles = openHandles();
+writeFileSync(outFile, JSON.stringify({ states, second, refusal, notices, turns, handles, left }));
 
 async function read(kind) {
   const ids = JSON.parse(await calls.enumerate(kind, QUERY));
