@@ -9,7 +9,7 @@ import { makeManyCalls } from "./make-many-calls.ts";
 import { Wine, windowsPath } from "./wine.ts";
 
 const CALLS = 10_000;
-const OPENING_MS = 120_000;
+const OPENING_MS = 240_000;
 const CLI = "dist/cli/main.js";
 const REPORT = "deploy/windows/hcn-report.mjs";
 
@@ -126,14 +126,16 @@ describe("on Windows, as Wine has it", requires("linux", "wine", "x86_64-w64-min
       child.kill("SIGKILL");
       await result;
     });
-    const status = await vi.waitFor(
-      async () => {
-        const answer = await portolan("status", "--state", state);
-        expect(answer).toMatchObject({ exitCode: 0 });
-        return answer;
-      },
-      { timeout: 60_000, interval: 100 },
+    const waiting = { timeout: 120_000, interval: 100 };
+    await vi.waitFor(
+      () => expect(stored().join()).toContain('"FrontendVIPs":["10.96.20.1"]'),
+      waiting,
     );
+    const status = await vi.waitFor(async () => {
+      const answer = await portolan("status", "--state", state);
+      expect(answer).toMatchObject({ exitCode: 0 });
+      return answer;
+    }, waiting);
     expect(status.stdout).toMatch(
       /\d+ load balancers, \d+ remote endpoints, on cbr0 \(L2Bridge, HNS 15\.5\)/,
     );
