@@ -1,14 +1,12 @@
 import { FAMILIES } from "../../core/model/address.ts";
-import { keyOf, type ModelObject } from "../../core/model/object.ts";
 import type { Scenario } from "../../core/route/scenarios/scenario.ts";
 import { TOPOLOGY } from "../../core/route/scenarios/topology.ts";
-import { GlobalStore } from "../../core/store/global-store.ts";
-import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeHcn } from "../../platform/windows/fake.ts";
+import { applyObjects, isNoOtherThan } from "../apply-objects.fixture.ts";
 import type { Backend } from "../backend.ts";
 import type { ContractDriver, Observation } from "../contract-judge.ts";
 import { FakeSwitch } from "./fake-switch.fixture.ts";
-import { createHcnBackend } from "./hcn-backend.ts";
+import { createHcnBackend, HCN_SETS } from "./hcn-backend.ts";
 import {
   NETWORK_ID,
   networkJson,
@@ -41,10 +39,10 @@ export class SwitchDriver implements ContractDriver {
     this.#running = running;
     const { objects, packet, observed } = scenario;
     for (const { endpoint, client } of observed.affinity ?? []) {
-      await apply(running.backend, objects.filter(isNoOtherThan(endpoint)));
+      await applyObjects(running.backend.sink, objects.filter(isNoOtherThan(endpoint)), HCN_SETS);
       running.plane.send({ ...packet, src: client }, true);
     }
-    await apply(running.backend, objects);
+    await applyObjects(running.backend.sink, objects, HCN_SETS);
   }
 
   async send({ packet }: Scenario): Promise<Observation> {
@@ -74,20 +72,4 @@ async function open(
   const backend = await createHcnBackend(optionsOf(flags), context, new TestWorld(fake));
   const nodeIps = [addresses[family], secondary[family]];
   return { backend, plane: new FakeSwitch(fake, { nodeIps, ownIp: SWITCH_IPS[family] }) };
-}
-
-async function apply({ sink }: Backend, objects: readonly ModelObject[]): Promise<void> {
-  const store = new GlobalStore();
-  store.transact("scenario", (transaction) => transaction.replaceAll(objects));
-  store.markSynced("scenario");
-  const watcher = new NodeWatcher(store, TOPOLOGY.node, ["nodes"]);
-  for (const op of watcher.poll() ?? []) {
-    if (op.op === "reset") sink.reset();
-    else await sink.send(op);
-  }
-  watcher.close();
-}
-
-function isNoOtherThan(endpoint: string): (object: ModelObject) => boolean {
-  return (object) => object.kind !== "Endpoint" || keyOf(object) === endpoint;
 }

@@ -1,13 +1,12 @@
 import { PassThrough } from "node:stream";
 import type { Log } from "../../core/log.ts";
 import { canonicalIp } from "../../core/model/address.ts";
-import { keyOf, type ModelObject } from "../../core/model/object.ts";
+import { keyOf } from "../../core/model/object.ts";
 import type { Scenario } from "../../core/route/scenarios/scenario.ts";
 import { TOPOLOGY } from "../../core/route/scenarios/topology.ts";
-import { GlobalStore } from "../../core/store/global-store.ts";
-import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { sourceHost } from "../../net/threads/loop-thread.fixture.ts";
 import { createEngine } from "../../proxy/engine.ts";
+import { applyObjects, isNoOtherThan } from "../apply-objects.fixture.ts";
 import type { Backend } from "../backend.ts";
 import type { ContractDriver, Observation } from "../contract-judge.ts";
 import { USERSPACE } from "./definition.ts";
@@ -49,12 +48,12 @@ export class LoopbackDriver implements ContractDriver {
     const objects = this.#places.objects(scenario);
     const histories = scenario.observed.affinity ?? [];
     // Who was served before this scenario is forgotten.
-    if (histories.length > 0) await apply(backend, []);
+    if (histories.length > 0) await applyObjects(backend.sink, [], USERSPACE.sets);
     for (const { endpoint } of histories) {
-      await apply(backend, objects.filter(isNoOtherThan(endpoint)));
+      await applyObjects(backend.sink, objects.filter(isNoOtherThan(endpoint)), USERSPACE.sets);
       await this.send(scenario);
     }
-    await apply(backend, objects);
+    await applyObjects(backend.sink, objects, USERSPACE.sets);
   }
 
   async send(scenario: Scenario): Promise<Observation> {
@@ -144,22 +143,6 @@ async function createBackend(
       cores: 1,
     },
   );
-}
-
-async function apply({ sink }: Backend, objects: readonly ModelObject[]): Promise<void> {
-  const store = new GlobalStore();
-  store.transact("scenario", (transaction) => transaction.replaceAll(objects));
-  store.markSynced("scenario");
-  const watcher = new NodeWatcher(store, TOPOLOGY.node, USERSPACE.sets);
-  for (const op of watcher.poll() ?? []) {
-    if (op.op === "reset") sink.reset();
-    else await sink.send(op);
-  }
-  watcher.close();
-}
-
-function isNoOtherThan(endpoint: string): (object: ModelObject) => boolean {
-  return (object) => object.kind !== "Endpoint" || keyOf(object) === endpoint;
 }
 
 /** In words of the topology. */
