@@ -22,10 +22,12 @@ add socks5-server s5 address 127.0.0.1:1080 upstream u0 allow-non-backend users 
 add udp-lb ulb0 address [::1]:53 upstream u0 event-loop-group elg0
 add server s1 to server-group g0 address 10.0.0.1:80
 add server s1 to server-group shop/g0 address db.example:5432 no-ipv6 weight 0
+add server s2 to server-group shop/g0 address unix:/run/db.sock
 add service web cluster-ips 10.96.0.1 ports http:80:8080/tcp,53/udp
 add server-group g0 to service web
 add service x type Plain ports 8080/tcp
 add endpoint e1 to service web address 10.1.0.1 ports http=8080 not-ready
+add endpoint e2 to service web address unix:/run/web.sock node n1
 add resp-controller r0 address 127.0.0.1:16310 password-file "/etc/resp password"
 add http-controller h0 address unix:/run/http.sock
 `;
