@@ -30,6 +30,22 @@ export const expect = Object.assign(
   (/** @type {unknown} */ value, /** @type {string} */ message) => chai.expect(value, message),
   chai.expect,
   Reflect.get(globalThis, ASYMMETRIC_MATCHERS_OBJECT),
+  {
+    /**
+     * Each matcher of what it gives is tried until it holds.
+     * @param {() => unknown} look
+     */
+    poll: (look, options = {}) =>
+      new Proxy(
+        {},
+        {
+          get:
+            (_, matcher) =>
+            (/** @type {unknown[]} */ ...args) =>
+              vi.waitFor(async () => Reflect.get(expect(await look()), matcher)(...args), options),
+        },
+      ),
+  },
 );
 
 /** @param {() => unknown} task */
@@ -41,6 +57,8 @@ export const test = Object.assign(
   (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) =>
     add(name, ...inOrder(a, b)),
   {
+    skipIf: (/** @type {boolean} */ isSkipped) => addUnless(add, isSkipped),
+    runIf: (/** @type {boolean} */ isRun) => addUnless(add, !isRun),
     each:
       (/** @type {readonly unknown[]} */ table) =>
       (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) => {
@@ -56,6 +74,8 @@ export const describe = Object.assign(
   (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) =>
     addSuite(name, ...inOrder(a, b)),
   {
+    skipIf: (/** @type {boolean} */ isSkipped) => addUnless(addSuite, isSkipped),
+    runIf: (/** @type {boolean} */ isRun) => addUnless(addSuite, !isRun),
     each:
       (/** @type {readonly unknown[]} */ table) =>
       (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) => {
@@ -126,6 +146,17 @@ function add(name, body, options) {
  */
 function addSuite(name, body, options) {
   void nodeTest.describe(name, { skip: isSkipped(options) }, body);
+}
+
+/**
+ * @param {typeof add | typeof addSuite} adder
+ * @param {boolean} skip
+ */
+function addUnless(adder, skip) {
+  return (/** @type {string} */ name, /** @type {any} */ a, /** @type {any} */ b) => {
+    const [body, options] = inOrder(a, b);
+    adder(name, body, skip ? { skip } : options);
+  };
 }
 
 /** @param {Options} options */

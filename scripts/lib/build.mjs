@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -66,6 +67,9 @@ export function buildTests() {
   const out = join(CACHE, "tests");
   rmSync(out, { recursive: true, force: true });
   run(process.execPath, [TSC, "-p", "tsconfig.tests.json", "--outDir", out]);
+  // What tests read beside the code.
+  const protos = join("src", "wire", "proto");
+  cpSync(join(ROOT, protos), join(out, protos), { recursive: true });
   return out;
 }
 
