@@ -1,6 +1,6 @@
 import { type Family, familyOf, formatHostPort } from "../../core/model/address.ts";
 import type { AddressChange } from "../../platform/linux/links/service-link.ts";
-import type { IpSetChange } from "../../wire/netlink/ipset/encode-ipset.ts";
+import { type IpSetChange, MAX_ENTRIES } from "../../wire/netlink/ipset/encode-ipset.ts";
 import { entryText, HOST_BITS } from "../../wire/netlink/ipset/ip-set.ts";
 import type { IpvsChange } from "../../wire/netlink/ipvs/encode-ipvs.ts";
 import { IP_VS_SVC_F_SCHED_FALLBACK } from "../../wire/netlink/ipvs/ipvs-words.ts";
@@ -50,7 +50,8 @@ export function renderSetChange(change: IpSetChange): string {
   if (kind === "destroy") return `destroy ${set.name}`;
   if (set.type === "bitmap:port") return `create ${set.name} bitmap:port range 0-65535`;
   const family = set.family === "v4" ? "inet" : "inet6";
-  return `create ${set.name} ${set.type} family ${family}${set.hasMarks ? " skbinfo" : ""}`;
+  const marks = set.hasMarks ? " skbinfo" : "";
+  return `create ${set.name} ${set.type} family ${family} maxelem ${MAX_ENTRIES}${marks}`;
 }
 
 /** The line of `ip -batch` that does the same. */

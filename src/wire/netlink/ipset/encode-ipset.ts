@@ -64,7 +64,7 @@ const REVISIONS: Readonly<Record<IpSetType, number>> = {
 };
 const REVISION_WITH_MARKS = 5;
 /** Far more than a node is told of. */
-const MAX_ENTRIES = 4_194_304;
+export const MAX_ENTRIES = 4_194_304;
 const MAX_PORT = 65_535;
 const MARK_SHIFT = 32n;
 const WHOLE_MASK = 0xffff_ffffn;
