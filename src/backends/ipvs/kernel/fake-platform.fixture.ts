@@ -1,4 +1,5 @@
 import { CoreError } from "../../../core/errors.ts";
+import { familyOf } from "../../../core/model/address.ts";
 import type { RefusedChange } from "../../../platform/linux/netlink/exchange-batches.ts";
 import { entryText } from "../../../wire/netlink/ipset/ip-set.ts";
 import type { IpvsChange } from "../../../wire/netlink/ipvs/encode-ipvs.ts";
@@ -20,6 +21,14 @@ export interface FakeKernel {
   readonly addresses: Set<string>;
 }
 
+const NO_STATISTICS = { connections: 0, packetsIn: 0, packetsOut: 0, bytesIn: 0, bytesOut: 0 };
+const UNUSED = {
+  isTranslated: true,
+  activeConnections: 0,
+  inactiveConnections: 0,
+  statistics: NO_STATISTICS,
+};
+
 /** As strict as the kernel: what is to be made must not be there, and what goes must. */
 export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
   const refuse = (index: number, what: string): RefusedChange => ({
@@ -29,8 +38,12 @@ export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
   });
   return {
     ipvs: {
-      servers: async () => [],
-      destinations: async () => [],
+      servers: async () =>
+        [...kernel.servers.values()].map((server) => ({ ...server, statistics: NO_STATISTICS })),
+      destinations: async (server) =>
+        [...kernel.destinations]
+          .filter(([key]) => key.startsWith(`${serverId(server)} `))
+          .map(([, destination]) => ({ ...destination, ...UNUSED })),
       timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),
       change: async (changes) =>
         changes.flatMap((change, index) =>
@@ -55,7 +68,10 @@ export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
     link: {
       ensure: async () => undefined,
       exists: async () => true,
-      addresses: async () => ({ own: [], others: [] }),
+      addresses: async (family) => ({
+        own: [...kernel.addresses].filter((ip) => familyOf(ip) === family),
+        others: [],
+      }),
       change: async (changes) => {
         for (const { kind, ip } of changes) {
           if (kind === "add") kernel.addresses.add(ip);

@@ -46,7 +46,7 @@ const STRICT_ARP: readonly Setting[] = [
 ];
 
 /** What is set, in this order. */
-function settingsFor(isStrictArp: boolean, kernel: string = release()): readonly Setting[] {
+function settingsFor(isStrictArp: boolean, kernel: string): readonly Setting[] {
   return [...SETTINGS, ...(needsReuse(kernel) ? [REUSE] : []), ...(isStrictArp ? STRICT_ARP : [])];
 }
 
@@ -63,12 +63,14 @@ export interface Preparation {
   readonly families: readonly FamilySets[];
   readonly settings: IpvsSettings;
   readonly log: Log;
+  /** Version of the kernel; that of this machine when not given. */
+  readonly kernel?: string;
 }
 
 /** Settings, the link and empty sets: what is there before any service. Each change is told. */
 export async function prepareKernel(preparation: Preparation): Promise<void> {
-  const { platform, sysctl, families, settings, log } = preparation;
-  for (const { name, value, why } of settingsFor(settings.isStrictArp)) {
+  const { platform, sysctl, families, settings, log, kernel = release() } = preparation;
+  for (const { name, value, why } of settingsFor(settings.isStrictArp, kernel)) {
     if (!(await sysctl.ensure(name, value))) continue;
     log.info({ backend: "ipvs" }, `${name} was set to ${value}, ${why}`);
   }

@@ -1,0 +1,184 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { endpointSchema } from "../../core/model/endpoint.ts";
+import { nodeSchema } from "../../core/model/node.ts";
+import type { ModelObject } from "../../core/model/object.ts";
+import { serviceSchema } from "../../core/model/service.ts";
+import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts";
+import { GlobalStore } from "../../core/store/global-store.ts";
+import { NodeWatcher } from "../../core/view/node-watcher.ts";
+import { entryText, type IpSetEntry } from "../../wire/netlink/ipset/ip-set.ts";
+import type { Backend } from "../backend.ts";
+import { createIpvsBackend } from "./create-ipvs-backend.ts";
+import { IPVS } from "./definition.ts";
+import { createFakePlatform, type FakeKernel } from "./kernel/fake-platform.fixture.ts";
+import type { IpvsPlatform } from "./kernel/platform.ts";
+import type { IpvsWorld } from "./world.ts";
+
+const NODE = "node-a";
+const silent = (): void => undefined;
+
+/** A backend on a kernel that is only thought of. */
+class Machine {
+  readonly kernel: FakeKernel = {
+    servers: new Map(),
+    destinations: new Map(),
+    entries: new Map(),
+    addresses: new Set(),
+  };
+  readonly warnings: string[] = [];
+  look: () => Promise<void> = async () => undefined;
+  readonly #freed: string[] = [];
+  readonly #store = new GlobalStore();
+  readonly #watcher = new NodeWatcher(this.#store, NODE, IPVS.sets);
+
+  get freed(): readonly string[] {
+    return this.#freed;
+  }
+
+  open(world: Partial<IpvsWorld> = {}): Promise<Backend> {
+    const { values } = resolveOptions(IPVS.options, [flagLayer({ iptablesMode: "legacy" })]);
+    if (values === undefined) throw new Error("the options are not valid");
+    const log: Log = {
+      debug: silent,
+      info: silent,
+      warn: (fields, message) => {
+        const { family, changes } = z
+          .object({ family: z.string(), changes: z.number() })
+          .parse(fields);
+        this.warnings.push(`${message}: ${changes} of ${family}`);
+      },
+      error: (fields, message) => void this.warnings.push(`${message} ${JSON.stringify(fields)}`),
+    };
+    const context = { nodeName: NODE, log, stdout: new PassThrough() };
+    return createIpvsBackend(values, context, { ...this.#world(), ...world });
+  }
+
+  async apply({ sink }: Backend, ...objects: readonly ModelObject[]): Promise<void> {
+    const node = nodeSchema.parse({ kind: "Node", name: NODE, addresses: ["192.168.100.1"] });
+    this.#store.transact("test", (transaction) => transaction.replaceAll([node, ...objects]));
+    this.#store.markSynced("test");
+    for (const op of this.#watcher.poll() ?? []) {
+      if (op.op === "reset") sink.reset();
+      else await sink.send(op);
+    }
+  }
+
+  #world(): IpvsWorld {
+    return {
+      // Rules are never there: each look writes them anew.
+      exec: { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) },
+      sysctl: { read: async () => "1", ensure: async () => false },
+      clock: {
+        nowMs: () => 0,
+        sleep: async () => undefined,
+        every: (_, act) => {
+          this.look = act;
+          return silent;
+        },
+      },
+      findKubeProxy: async () => undefined,
+      openConntrack: () => ({ reconcile: async () => ({ removed: 0, looked: 0 }), close: silent }),
+      openPlatform: async () => ({ ...createFakePlatform(this.kernel), sets: rememberedSets() }),
+      takeLock: () => ({ release: () => void this.#freed.push("lock") }),
+      isIptablesRunning: () => false,
+    };
+  }
+}
+
+function rememberedSets(): IpvsPlatform["sets"] {
+  const sets = new Map<string, Map<string, IpSetEntry>>();
+  return {
+    entries: async (name) => [...(sets.get(name)?.values() ?? [])],
+    change: async (changes) => {
+      for (const change of changes) {
+        const entries = sets.get(change.set.name) ?? new Map<string, IpSetEntry>();
+        sets.set(change.set.name, entries);
+        if (!("entry" in change)) continue;
+        if (change.kind === "add") entries.set(entryText(change.entry), change.entry);
+        else entries.delete(entryText(change.entry));
+      }
+      return [];
+    },
+    close: silent,
+  };
+}
+
+const WEB = serviceSchema.parse({
+  kind: "Service",
+  name: "web",
+  clusterIPs: ["10.96.0.10", "fd00:96::10"],
+  ports: [{ name: "main", port: 80, targetPort: 8080 }],
+});
+const END = endpointSchema.parse({
+  kind: "Endpoint",
+  name: "a",
+  group: "web",
+  addresses: ["10.244.1.2", "fd00:244::2"],
+});
+
+/** The value of a metric, by family where it has one. */
+function metric(backend: Backend, name: string): Readonly<Record<string, number>> {
+  const family = backend.metrics?.().find((one) => one.name === name);
+  return Object.fromEntries(
+    (family?.samples ?? []).map(({ labels, value }) => [labels["family"] ?? "", value]),
+  );
+}
+
+test("metrics tell what was done and what stands in the kernel", async () => {
+  const machine = new Machine();
+  const backend = await machine.open();
+  await machine.apply(backend, WEB, END);
+  expect(metric(backend, "ipvs_syncs_total")).toEqual({ v4: 1, v6: 1 });
+  expect(metric(backend, "ipvs_patch_groups_total")).toEqual({ "": 2 });
+  expect(metric(backend, "ipvs_virtual_servers")).toEqual({ v4: 1, v6: 1 });
+  expect(metric(backend, "ipvs_real_servers")).toEqual({ v4: 1, v6: 1 });
+  expect(metric(backend, "ipvs_draining_servers")).toEqual({ v4: 0, v6: 0 });
+  // In each family a virtual server, a real one, two entries of sets and an address.
+  expect(metric(backend, "ipvs_changes_total")).toEqual({ "": 10 });
+  expect(backend.status().summary).toBe("2 virtual servers, 2 real ones");
+  await machine.apply(backend);
+  expect(metric(backend, "ipvs_virtual_servers")).toEqual({ v4: 0, v6: 0 });
+});
+
+test("what others altered is put right, told and counted", async () => {
+  const machine = new Machine();
+  const backend = await machine.open();
+  await machine.apply(backend, WEB, END);
+  const before = structuredClone(machine.kernel);
+  await machine.look();
+  expect(machine.warnings).toEqual([told("v4", 0), told("v6", 0)]);
+  const { servers, destinations, addresses } = machine.kernel;
+  for (const key of servers.keys()) if (key.includes("10.96.0.10")) servers.delete(key);
+  for (const key of destinations.keys()) if (key.includes("10.96.0.10")) destinations.delete(key);
+  addresses.delete("fd00:96::10");
+  await machine.look();
+  expect(sorted(machine.kernel)).toEqual(sorted(before));
+  expect(machine.warnings.slice(2)).toEqual([told("v4", 2), told("v6", 1)]);
+  expect(metric(backend, "ipvs_repairs_total")).toEqual({ "": 4 });
+});
+
+function told(family: string, changes: number): string {
+  return `what others altered in the kernel was put right: ${changes} of ${family}`;
+}
+
+function sorted({ servers, destinations, addresses }: FakeKernel): readonly unknown[] {
+  return [[...servers].sort(), [...destinations].sort(), [...addresses].sort()];
+}
+
+test("where the kernel has no IPVS it is refused, and the place is free for another", async () => {
+  const machine = new Machine();
+  const error = new CoreError("ERR_NOT_POSSIBLE_HERE", "this kernel has no IPVS");
+  await expect(machine.open({ openPlatform: () => Promise.reject(error) })).rejects.toBe(error);
+  expect(machine.freed).toEqual(["lock"]);
+});
+
+test("a kube-proxy that runs is refused before the kernel is asked", async () => {
+  const machine = new Machine();
+  const openPlatform = () => Promise.reject(new Error("it was asked"));
+  const findKubeProxy = async () => "pid 7";
+  await expect(machine.open({ openPlatform, findKubeProxy })).rejects.toThrow("pid 7");
+});
