@@ -13,27 +13,48 @@ import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts
 import { numbersFrom } from "./support/results.ts";
 
 const SERVICES = 10_000;
+const SOME = 1000;
 const FEW = 100;
-const CHANGES = 30;
+const CHANGES = 100;
 const ROOT = process.cwd();
 const KERNEL = join(ROOT, "scripts", "run-in-kernel");
 const TASK = fileURLToPath(new URL("./ipvs/tasks/sync.js", import.meta.url));
-const NUMBERS = ["firstMs", "toolMs", "changeMs"] as const;
+const NUMBERS = ["firstMs", "toolMs", "ruleMs", "restartMs", "changeMs"] as const;
+
+type Measured = Readonly<Record<(typeof NUMBERS)[number], number>>;
 
 const few = measure(FEW);
+const some = measure(SOME);
 const many = measure(SERVICES);
 const figures: readonly Figure[] = [
-  { name: `first sync of ${SERVICES} services x 3`, value: many.firstMs, unit: "ms" },
-  { name: "  ipvsadm -R, ipset restore and ip -batch", value: many.toolMs, unit: "ms" },
-  { name: "  against them", value: many.firstMs / many.toolMs, unit: "times", limit: 1 },
+  ...firstSync(FEW, few),
+  ...firstSync(SOME, some),
+  ...firstSync(SERVICES, many, 1),
   { name: `one endpoint's change at ${FEW} services`, value: few.changeMs, unit: "ms" },
   { name: `one endpoint's change at ${SERVICES}`, value: many.changeMs, unit: "ms" },
   { name: "  against the former", value: many.changeMs / few.changeMs, unit: "times", limit: 1.5 },
+  { name: `a restart that changes nothing, at ${SERVICES}`, value: many.restartMs, unit: "ms" },
 ];
 console.log(process.argv.includes("--json") ? renderJson(figures) : renderTable(figures));
 if (!figures.every(isMet)) process.exitCode = 1;
 
-function measure(services: number): Readonly<Record<(typeof NUMBERS)[number], number>> {
+/** @param limit of the time that the tools take without the rules, which are in the first sync */
+function firstSync(
+  services: number,
+  { firstMs, toolMs, ruleMs }: Measured,
+  limit?: number,
+): Figure[] {
+  const times = { value: firstMs / toolMs, unit: "times", ...(limit !== undefined && { limit }) };
+  return [
+    { name: `first sync of ${services} services x 3, with rules`, value: firstMs, unit: "ms" },
+    { name: "  ipvsadm -R, ipset restore and ip -batch", value: toolMs, unit: "ms" },
+    { name: "  against them", ...times },
+    { name: "  iptables-restore of the rules, beside them", value: ruleMs, unit: "ms" },
+    { name: "  against all of them", value: firstMs / (toolMs + ruleMs), unit: "times" },
+  ];
+}
+
+function measure(services: number): Measured {
   const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
   try {
     const script = join(folder, "task.sh");

@@ -1,10 +1,13 @@
 /**
  * `sync SERVICES CHANGES`, in a kernel with IPVS: prints what it takes to bring so many services with
- * three endpoints each to the kernel, then one endpoint's change at a time, and what the tools take for
- * the same state: `ipvsadm -R`, `ipset restore` and `ip -batch`.
+ * three endpoints each to the kernel, then one endpoint's change at a time, then a restart that finds all
+ * as it should be; and what the tools take for the same state: `ipvsadm -R`, `ipset restore` and
+ * `ip -batch`, with `iptables-restore` for the rules beside them. One service is made and removed
+ * before, so that neither side waits for modules of the kernel.
  */
 import { execFileSync } from "node:child_process";
 import { PassThrough } from "node:stream";
+import type { Backend } from "../../../src/backends/backend.ts";
 import { IPVS } from "../../../src/backends/ipvs/definition.ts";
 import type { Log } from "../../../src/core/log.ts";
 import { type Endpoint, endpointSchema } from "../../../src/core/model/endpoint.ts";
@@ -15,15 +18,17 @@ import { GlobalStore } from "../../../src/core/store/global-store.ts";
 import { NodeWatcher } from "../../../src/core/view/node-watcher.ts";
 import type { Op } from "../../../src/core/view/ops.ts";
 import { median } from "../../support/measure.ts";
+import { toolInputs } from "../tool-inputs.ts";
 
 const OWNER = "bench";
 const NODE = "node-a";
 const ENDPOINTS = 3;
-const TOOLS: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  "# ipvsadm -R": ["ipvsadm", "-R"],
-  "# ipset restore": ["ipset", "restore", "-exist"],
-  "# ip -batch -": ["ip", "-batch", "-"],
-};
+/** What is read back to see that both made the same. */
+const LISTINGS: readonly (readonly [string, ...string[]])[] = [
+  ["ipvsadm", "-Sn"],
+  ["ipset", "save"],
+  ["ip", "-o", "address", "show", "dev", "kube-ipvs0", "scope", "host"],
+];
 
 const silent = (): void => undefined;
 const LOG: Log = { debug: silent, info: silent, warn: silent, error: silent };
@@ -32,42 +37,60 @@ const context = { nodeName: NODE, log: LOG, stdout: new PassThrough() };
 const given = flagLayer({ iptablesMode: "legacy", ipvsSyncPeriod: "1h" });
 const { values } = resolveOptions(IPVS.options, [given]);
 if (values === undefined) throw new Error("the options are not valid");
+const options = values;
 
-const store = new GlobalStore();
-store.transact(OWNER, (transaction) => {
-  transaction.set(nodeSchema.parse({ kind: "Node", name: NODE, addresses: ["192.168.100.1"] }));
-  for (let index = 0; index < services; index += 1) {
-    transaction.set(
-      serviceSchema.parse({
-        kind: "Service",
-        name: `s${index}`,
-        clusterIPs: [`10.96.${index >> 8}.${index & 255}`],
-        ports: [{ name: "main", port: 80, targetPort: 8080 }],
-      }),
-    );
-    for (let one = 0; one < ENDPOINTS; one += 1) transaction.set(endpointOf(index, one, 1));
-  }
-});
-store.markSynced(OWNER);
+const warm = await IPVS.create(options, context);
+await send(warm, new NodeWatcher(filledStore(1), NODE, IPVS.sets).poll() ?? []);
+await end(warm);
+
+const store = filledStore(services);
 const watcher = new NodeWatcher(store, NODE, IPVS.sets);
 const ops = watcher.poll() ?? [];
-const preview = await IPVS.preview?.(values, context, ops);
+const preview = await IPVS.preview?.(options, context, ops);
 if (preview === undefined) throw new Error("there is no preview");
+const inputs = toolInputs(preview.script);
 
-const backend = await IPVS.create(values, context);
-const firstMs = await timed(() => send(ops));
+const backend = await IPVS.create(options, context);
+const firstMs = await timed(() => send(backend, ops));
+const made = counted();
 const changeMs: number[] = [];
 for (let round = 0; round < changes; round += 1) {
   const index = (round * 7919) % services;
-  store.transact(OWNER, (transaction) => transaction.set(endpointOf(index, 0, 2 + round)));
+  store.transact(OWNER, (transaction) => transaction.set(endpointOf(index, 0, 2 + (round % 4))));
   const change = watcher.poll() ?? [];
-  changeMs.push(await timed(() => send(change)));
+  changeMs.push(await timed(() => send(backend, change)));
 }
-await backend.cleanup();
 await backend.close();
-const toolMs = await timed(async () => runTools(preview.script));
-console.log(JSON.stringify({ firstMs, toolMs, changeMs: median(changeMs) }));
+const again = await IPVS.create(options, context);
+const state = new NodeWatcher(store, NODE, IPVS.sets).poll() ?? [];
+const restartMs = await timed(() => send(again, state));
+await end(again);
+
+const toolMs = await timed(async () => runTools(false));
+const ruleMs = await timed(async () => runTools(true));
+if (counted() !== made) throw new Error(`the tools made ${counted()}, and the backend ${made}`);
+console.log(JSON.stringify({ firstMs, toolMs, ruleMs, restartMs, changeMs: median(changeMs) }));
 process.exit(0);
+
+function filledStore(count: number): GlobalStore {
+  const filled = new GlobalStore();
+  filled.transact(OWNER, (transaction) => {
+    transaction.set(nodeSchema.parse({ kind: "Node", name: NODE, addresses: ["192.168.100.1"] }));
+    for (let index = 0; index < count; index += 1) {
+      transaction.set(
+        serviceSchema.parse({
+          kind: "Service",
+          name: `s${index}`,
+          clusterIPs: [`10.96.${index >> 8}.${index & 255}`],
+          ports: [{ name: "main", port: 80, targetPort: 8080 }],
+        }),
+      );
+      for (let one = 0; one < ENDPOINTS; one += 1) transaction.set(endpointOf(index, one, 1));
+    }
+  });
+  filled.markSynced(OWNER);
+  return filled;
+}
 
 function endpointOf(index: number, one: number, version: number): Endpoint {
   return endpointSchema.parse({
@@ -79,11 +102,16 @@ function endpointOf(index: number, one: number, version: number): Endpoint {
   });
 }
 
-async function send(batch: readonly Op[]): Promise<void> {
+async function send({ sink }: Backend, batch: readonly Op[]): Promise<void> {
   for (const op of batch) {
-    if (op.op === "reset") backend.sink.reset();
-    else await backend.sink.send(op);
+    if (op.op === "reset") sink.reset();
+    else await sink.send(op);
   }
+}
+
+async function end(one: Backend): Promise<void> {
+  await one.cleanup();
+  await one.close();
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {
@@ -92,16 +120,19 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - start;
 }
 
-/** What a dry run says, but for rules and settings: those are the same whoever makes them. */
-function runTools(script: string): void {
-  const inputs = new Map<string, string[]>();
-  let tool = "";
-  for (const line of script.split("\n")) {
-    if (line.startsWith("# ")) tool = line;
-    else if (tool in TOOLS) inputs.set(tool, [...(inputs.get(tool) ?? []), line]);
+/** What a dry run says, either the rules or all else. */
+function runTools(areRules: boolean): void {
+  for (const { program, args, text } of inputs) {
+    if (program.includes("tables") !== areRules) continue;
+    execFileSync(program, args, { input: text, stdio: "pipe" });
   }
-  for (const [name, lines] of inputs) {
-    const [program, ...args] = TOOLS[name] ?? ["true"];
-    execFileSync(program, args, { input: `${lines.join("\n")}\n`, stdio: "pipe" });
-  }
+}
+
+/** How much there is of each kind, in words. */
+function counted(): string {
+  const limits = { encoding: "utf8", maxBuffer: 2 ** 30 } as const;
+  return LISTINGS.map(([program, ...args]) => {
+    const lines = execFileSync(program, args, limits).split("\n").length - 1;
+    return `${lines} lines of ${program}`;
+  }).join(", ");
 }
