@@ -1,73 +1,18 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { endpointSchema } from "../../../src/core/model/endpoint.ts";
-import type { ModelObject } from "../../../src/core/model/object.ts";
 import { serviceSchema } from "../../../src/core/model/service.ts";
 import { TOPOLOGY } from "../../../src/core/route/scenarios/topology.ts";
-import { BackendProcess } from "../../netns/backend-process.ts";
 import { Lines } from "../../netns/namespace-lines.ts";
-import { endpoint, NODE, service } from "../../netns/play.ts";
-import { Stage } from "../../netns/stage.ts";
+import { endpoint, service } from "../../netns/play.ts";
+import { Machine } from "./machine.ts";
 
 const { clusterIP, port, targetPort, outside } = TOPOLOGY;
 const ECHO_PORT = 7777;
-const OPTIONS = { iptablesMode: "legacy" } as const;
 
-class Machine {
-  readonly stage: Stage = Stage.open();
-  backend: BackendProcess = new BackendProcess(this.stage.network);
-
-  static async open(options: Readonly<Record<string, string | string[]>> = {}): Promise<Machine> {
-    const machine = new Machine();
-    onTestFinished(async () => {
-      await machine.backend.close();
-      machine.stage.close();
-    });
-    await machine.backend.start("ipvs", { ...OPTIONS, ...options });
-    return machine;
-  }
-
-  /** As if it had crashed, and perhaps another one took its place. */
-  async restart(backend = "ipvs"): Promise<void> {
-    await this.backend.kill();
-    this.backend = new BackendProcess(this.stage.network);
-    await this.backend.start(backend, OPTIONS);
-  }
-
-  apply(...objects: readonly ModelObject[]): Promise<void> {
-    return this.backend.apply([NODE, ...objects]);
-  }
-
-  run(program: string, ...args: readonly string[]): string {
-    return this.stage.network.exec("node-a", program, args);
-  }
-
-  /** All that is programmed, as the tools print it, without what is counted. */
-  state(): string {
-    return [
-      this.run("ipvsadm", "-Sn"),
-      this.run("ipset", "save", "-sorted").replace(/ (hashsize|bucketsize|initval) \S+/g, ""),
-      this.run("ip", "-br", "address", "show", "kube-ipvs0"),
-      this.run("iptables-legacy-save").replace(/^#.*\n|\[\d+:\d+\]/gm, ""),
-      this.run("ip6tables-legacy-save").replace(/^#.*\n|\[\d+:\d+\]/gm, ""),
-    ].join("\n");
-  }
-
-  /** `TCP 10.96.0.10:80 -> 10.244.1.12:7777 weight 0`, for each real server. */
-  weights(): string[] {
-    let server = "";
-    return this.run("ipvsadm", "-Ln")
-      .split("\n")
-      .flatMap((line) => {
-        const head = /^(TCP|UDP|SCTP|FWM) +(\S+)/.exec(line);
-        if (head !== null) server = `${head[1]} ${head[2]}`;
-        const real = /-> (\S+) +Masq +(\d+)/.exec(line);
-        return real === null ? [] : [`${server} -> ${real[1]} weight ${real[2]}`];
-      });
-  }
-}
-
-const ECHO = `require("node:net").createServer((socket) => socket.pipe(socket)).listen(${ECHO_PORT}, () => console.log("serving"))`;
-const CLIENT = `const socket = require("node:net").connect(${port}, "${clusterIP.v4}", () => console.log("connected")); process.stdin.pipe(socket).pipe(process.stdout)`;
+const ECHO = `require("node:net").createServer((socket) => socket.on("error", () => undefined).pipe(socket)).listen(${ECHO_PORT}, () => console.log("serving"))`;
+const CLIENT = `const socket = require("node:net").connect(${port}, "${clusterIP.v4}", () => console.log("connected")); process.stdin.on("data", (data) => (String(data) === "end\\n" ? socket.resetAndDestroy() : socket.write(data))); socket.pipe(process.stdout, { end: false }); socket.on("close", () => console.log("ended"))`;
+/** IPVS remembers a connection that was reset for ten seconds. */
+const FORGETTING_MS = 20_000;
 const ECHO_SERVICE = service({
   clusterIPs: [clusterIP.v4],
   ports: [{ name: "main", port, targetPort: ECHO_PORT }],
@@ -104,6 +49,8 @@ test("an endpoint that goes keeps its connection, takes no new ones, and is remo
     port,
   } as const;
   expect((await machine.stage.call([call]))[0]?.kind).toBe("refused");
+  expect(await client.ask("end")).toBe("ended");
+  await vi.waitFor(() => expect(machine.weights()).toEqual([]), { timeout: FORGETTING_MS });
 });
 
 test("weights that a crash left at 0 are put right at start", async () => {

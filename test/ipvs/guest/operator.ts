@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { toolInputs } from "../../../bench/ipvs/tool-inputs.ts";
+import { IPVS } from "../../../src/backends/ipvs/definition.ts";
+import type { Log } from "../../../src/core/log.ts";
+import type { ModelObject } from "../../../src/core/model/object.ts";
+import { flagLayer, resolveOptions } from "../../../src/core/options/resolve-options.ts";
+import { TOPOLOGY } from "../../../src/core/route/scenarios/topology.ts";
+import { GlobalStore } from "../../../src/core/store/global-store.ts";
+import { NodeWatcher } from "../../../src/core/view/node-watcher.ts";
+import { both, endpoint, NODE, NODE_IPS, service } from "../../netns/play.ts";
+import { Machine } from "./machine.ts";
+
+const { clusterIP, loadBalancerIP, outside, port, targetPort, workloads, node } = TOPOLOGY;
+const MAIN = join(process.cwd(), "dist/cli/main.js");
+const silent = (): void => undefined;
+const LOG: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** What the built program prints; its exit code stands before it. */
+function portolan(machine: Machine, ...args: readonly string[]): string {
+  return machine.run(
+    "sh",
+    "-c",
+    '"$0" "$@" 2>&1; echo "exit code $?"',
+    process.execPath,
+    MAIN,
+    ...args,
+  );
+}
+
+test("the tools make of a dry run what the backend makes of the state", async () => {
+  const machine = await Machine.open();
+  const objects: readonly ModelObject[] = [
+    service({
+      type: "LoadBalancer",
+      loadBalancerIPs: both(loadBalancerIP),
+      externalTrafficPolicy: "Local",
+      sourceRanges: ["192.0.2.0/24", "2001:db8::/32"],
+      affinitySeconds: 600,
+      ports: [{ name: "main", port, targetPort, nodePort: 30_080 }],
+    }),
+    endpoint("web-a"),
+    endpoint("web-b", { weight: 3 }),
+  ];
+  await machine.apply(...objects);
+  const made = linesOf(machine);
+  await machine.backend.close();
+  expect(machine.run("ipvsadm", "-Sn")).toBe("");
+  for (const { program, args, text } of toolInputs(await dryRun(objects))) {
+    machine.feed(text, program, ...args);
+  }
+  const remade = linesOf(machine);
+  const differences = [
+    ...made.filter((line) => !remade.includes(line)).map((line) => `only the backend: ${line}`),
+    ...remade.filter((line) => !made.includes(line)).map((line) => `only the tools: ${line}`),
+  ];
+  expect(differences.join("\n"), differences.join("\n")).toBe("");
+});
+
+/** As in a kernel that holds nothing: this process is not in the node's namespace. */
+async function dryRun(objects: readonly ModelObject[]): Promise<string> {
+  const { values } = resolveOptions(IPVS.options, [flagLayer({ iptablesMode: "legacy" })]);
+  if (values === undefined) throw new Error("the options are not valid");
+  const store = new GlobalStore();
+  store.transact("test", (transaction) => transaction.replaceAll([NODE, ...objects]));
+  store.markSynced("test");
+  const ops = new NodeWatcher(store, node, IPVS.sets).poll() ?? [];
+  const context = { nodeName: node, log: LOG, stdout: new PassThrough() };
+  return (await IPVS.preview?.(values, context, ops))?.script ?? "";
+}
+
+/** All that is programmed; in which order the tools tell it is not the same each time. */
+function linesOf(machine: Machine): readonly string[] {
+  const addresses = machine.run("ip", "-o", "address", "show", "dev", "kube-ipvs0");
+  // The kernel gives every link an address of its own, and a number.
+  const own = addresses.replace(/^.*fe80:.*\n|^\d+: /gm, "").split("\n");
+  const isOwn = (line: string): boolean => !line.startsWith("kube-ipvs0");
+  return [...machine.state().split("\n").filter(isOwn), ...own];
+}
+
+/** The same as `service` and `endpoint` make, for the source of files. */
+const MANIFESTS = {
+  apiVersion: "v1",
+  kind: "List",
+  items: [
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "web", namespace: "default" },
+      spec: { clusterIPs: [clusterIP.v4], ports: [{ name: "main", port, targetPort }] },
+    },
+    {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: {
+        name: "web-1",
+        namespace: "default",
+        labels: { "kubernetes.io/service-name": "web" },
+      },
+      addressType: "IPv4",
+      ports: [{ name: "main", port: targetPort }],
+      endpoints: (["web-a", "web-b"] as const).map((name) => ({
+        addresses: [workloads[name].addresses.v4],
+      })),
+    },
+  ],
+};
+
+test("explain --live shows a real server that somebody altered by hand", async () => {
+  const machine = await Machine.open();
+  const folder = mkdtempSync(join(tmpdir(), "portolan-live-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const state = join(folder, "state.json");
+  writeFileSync(state, JSON.stringify(MANIFESTS));
+  await machine.apply(service(), endpoint("web-a"), endpoint("web-b"));
+  const there = `${clusterIP.v4}:${port}`;
+  const altered = `${workloads["web-b"].addresses.v4}:${targetPort}`;
+  machine.run("ipvsadm", "-e", "-t", there, "-r", altered, "-m", "-w", "3");
+  const answer = portolan(
+    machine,
+    ...["explain", "--from", `file:${state}`, "--node", node, "--backend", "ipvs", "--live"],
+    ...["--src", outside.v4, "--dst", there],
+  );
+  expect(answer).toContain(`to ${altered} with weight 3`);
+  expect(answer).toContain(`${altered}: 75 %, where the reference says 50 %`);
+  expect(answer).toMatch(/exit code 1\n$/);
+});
+
+/** What kube-proxy 1.30 in mode IPVS has for one service with a node port, and what others have. */
+const KUBE_PROXY = {
+  link: `link add kube-ipvs0 type dummy
+address add ${clusterIP.v4}/32 dev kube-ipvs0
+address add ${clusterIP.v6}/128 dev kube-ipvs0 nodad
+`,
+  sets: `create KUBE-CLUSTER-IP hash:ip,port family inet
+add KUBE-CLUSTER-IP ${clusterIP.v4},tcp:80
+create KUBE-6-CLUSTER-IP hash:ip,port family inet6
+add KUBE-6-CLUSTER-IP ${clusterIP.v6},tcp:80
+create KUBE-NODE-PORT-TCP bitmap:port range 0-65535
+add KUBE-NODE-PORT-TCP 30080
+create KUBE-6-NODE-PORT-LOCAL-SCTP-HAS hash:ip,port family inet6
+create KUBE-MINE hash:ip family inet
+create others hash:ip family inet
+`,
+  servers: `-A -t ${clusterIP.v4}:80 -s rr
+-a -t ${clusterIP.v4}:80 -r 10.244.1.2:8080 -m -w 1
+-A -t [${clusterIP.v6}]:80 -s rr
+-A -t ${NODE_IPS.v4}:30080 -s rr
+-A -t ${NODE_IPS.v4}:8443 -s rr
+-A -t 198.51.100.7:30080 -s rr
+-A -f 77 -s rr
+`,
+  rules: `*nat
+:KUBE-SERVICES - [0:0]
+:KUBE-NODE-PORT - [0:0]
+:KUBE-MARK-DROP - [0:0]
+:MINE - [0:0]
+-A PREROUTING -j KUBE-SERVICES
+-A PREROUTING -j MINE
+-A KUBE-SERVICES -m set --match-set KUBE-CLUSTER-IP dst,dst -j ACCEPT
+-A KUBE-SERVICES -j KUBE-NODE-PORT
+-A KUBE-NODE-PORT -p tcp -m set --match-set KUBE-NODE-PORT-TCP dst -j ACCEPT
+-A MINE -m set --match-set others src -j RETURN
+COMMIT
+`,
+} as const;
+
+test("cleanup --kube-proxy removes what its mode IPVS left, and nothing else", async () => {
+  const machine = await Machine.open();
+  await machine.backend.close();
+  machine.feed(KUBE_PROXY.link, "ip", "-batch", "-");
+  machine.feed(KUBE_PROXY.sets, "ipset", "restore");
+  machine.feed(KUBE_PROXY.servers, "ipvsadm", "-R");
+  machine.feed(KUBE_PROXY.rules, "iptables-legacy-restore", "--noflush");
+  expect(portolan(machine, "cleanup", "--kube-proxy")).toBe(
+    "kube-proxy: nothing is left\nexit code 0\n",
+  );
+  expect(machine.run("ipvsadm", "-Sn").trim().split("\n").sort()).toEqual([
+    "-A -f 77 -s rr",
+    `-A -t ${NODE_IPS.v4}:8443 -s rr`,
+    "-A -t 198.51.100.7:30080 -s rr",
+  ]);
+  expect(machine.run("ipset", "list", "-n").trim().split("\n").sort()).toEqual([
+    "KUBE-MINE",
+    "others",
+  ]);
+  expect(machine.run("ip", "-br", "link")).not.toContain("kube-ipvs0");
+  const rules = machine.run("iptables-legacy-save", "-t", "nat");
+  expect([...new Set(rules.match(/KUBE-[A-Z-]+|MINE/g))].sort()).toEqual([
+    "KUBE-MARK-DROP",
+    "MINE",
+  ]);
+});
