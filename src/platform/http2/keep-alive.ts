@@ -16,7 +16,9 @@ export const DEFAULT_KEEP_ALIVE: KeepAliveOptions = { intervalMs: 30_000, timeou
 export function keepAlive(session: Http2Session, options: KeepAliveOptions): void {
   let deadline: NodeJS.Timeout | undefined;
   const ask = (): void => {
-    if (session.destroyed || deadline !== undefined || options.isWanted?.() === false) return;
+    // One that connects, or closes, cancels what it is asked for.
+    const canAsk = !session.destroyed && !session.connecting && !session.closed;
+    if (!canAsk || deadline !== undefined || options.isWanted?.() === false) return;
     deadline = setTimeout(() => session.destroy(unanswered(options.timeoutMs)), options.timeoutMs);
     deadline.unref();
     session.ping((error) => {
