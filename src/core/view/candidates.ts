@@ -7,6 +7,7 @@ import {
 } from "../model/endpoint.ts";
 import { groupKeyOf } from "../model/object.ts";
 import type { ServicePort } from "../model/service.ts";
+import { isSocketPath } from "../model/socket-path.ts";
 
 /** What holds for one port and family of a service on every node. */
 export interface Candidates {
@@ -67,14 +68,17 @@ export function isServingTerminating(endpoint: Endpoint): boolean {
 
 /**
  * Of two records of one address and port in a group, as slices have during a move, the one that stays
- * counts. Groups stand by themselves: a server may serve in several, by other hints or weights.
+ * counts. Groups stand by themselves: a server may serve in several, by other hints or weights. The
+ * same path on two nodes is two sockets.
  */
 function dropDuplicates(endpoints: readonly Endpoint[], targets: number[], family: Family): void {
   if (!hasRepeatedAddress(endpoints, family)) return;
   const kept = new Map<string, number>();
   endpoints.forEach((endpoint, index) => {
     if (targets[index] === 0) return;
-    const where = `${groupKeyOf(endpoint)} ${addressIn(endpoint, family)} ${targets[index]}`;
+    const { hostName, node } = endpoint;
+    const place = isSocketPath(hostName) ? `${hostName} ${node}` : addressIn(endpoint, family);
+    const where = `${groupKeyOf(endpoint)} ${place} ${targets[index]}`;
     const at = kept.get(where);
     const other = at === undefined ? undefined : endpoints[at];
     const isKept = other === undefined || supersedes(endpoint, other);

@@ -173,6 +173,13 @@ test("each family stands by itself", () => {
   expect([sizeIn("v4"), sizeIn("v6")]).toEqual([1, 0]);
 });
 
+test("unix sockets of one path on two nodes are two", () => {
+  const socket = { addresses: [], hostName: "/run/web.sock" };
+  const both = [endpoint("p", { ...socket, ...onA }), endpoint("q", { ...socket, ...onB })];
+  expect(select(both).cluster).toEqual(["p"]);
+  expect(select(both, { name: "node-b", zone: "" }).cluster).toEqual(["q"]);
+});
+
 test("a unix socket is of its node alone, of every node where it names none", () => {
   const socket = (name: string, fields: Partial<Endpoint> = {}) =>
     endpoint(name, { addresses: [], hostName: `/run/${name}.sock`, ...fields });
