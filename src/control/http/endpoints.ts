@@ -4,7 +4,7 @@ import type { Control } from "../control.ts";
 import { type Answer, jsonAnswer, STATUS } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { isObject } from "./body-params.ts";
-import type { HealthWatch } from "./health-watch.ts";
+import type { EventWatch } from "./event-watch.ts";
 import { openApiDocument } from "./openapi/openapi-document.ts";
 import { PAGE } from "./page/page.ts";
 import { answerPem, type KeepFile, type PemAction } from "./pem-endpoint.ts";
@@ -33,7 +33,7 @@ export interface Endpoint {
 
 export interface EndpointOptions {
   readonly control: Control;
-  readonly watch: HealthWatch;
+  readonly watch: EventWatch;
   readonly keepFile?: KeepFile | undefined;
   readonly status?: (() => unknown) | undefined;
 }

@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
@@ -9,10 +7,10 @@ import { Places } from "../places.ts";
 import { BearerToken } from "./bearer-token.ts";
 import { planEndpoints } from "./endpoints.ts";
 import { EntityTags } from "./entity-tags.ts";
-import { HealthWatch } from "./health-watch.ts";
+import { createHealthWatch } from "./health-watch.ts";
+import { createLimitedServer, serveWith } from "./limited-server.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import type { KeepFile } from "./pem-endpoint.ts";
-import { refuseUnreadable } from "./refuse-unreadable.ts";
 import { RequestHandler } from "./request-handler.ts";
 import { Router } from "./router.ts";
 
@@ -46,8 +44,6 @@ interface HttpVisitor {
   isTrusted: boolean;
 }
 
-const PROBE_AFTER_MS = 60_000;
-
 /**
  * Listens for HTTP and gives what is asked to `control`.
  * @throws CoreError ERR_REFUSED without a token on an address that others can reach, ERR_LISTEN
@@ -62,7 +58,7 @@ export async function startHttpController(options: HttpControllerOptions): Promi
     max,
     onFull: () => log.warn({ maxConnections: max }, "HTTP: no more connections"),
   });
-  const watch = new HealthWatch(control, limits);
+  const watch = createHealthWatch(control, limits);
   const handler = new RequestHandler({
     router: new Router(planEndpoints({ ...options, watch })),
     control,
@@ -81,7 +77,7 @@ export async function startHttpController(options: HttpControllerOptions): Promi
   server.on("connection", (socket) => {
     if (!places.give(socket, () => ({ isTrusted: secret === undefined }))) socket.destroy();
   });
-  serveWith(server, handler);
+  serveWith(server, (request, response) => void handler.handle(request, response));
   const bound = await listenOn(server, address, { protocol: "HTTP", option: "--http-listen" });
   server.on("error", (error) => log.error({ err: error }, "HTTP"));
   if (secret === undefined) {
@@ -103,37 +99,6 @@ export async function startHttpController(options: HttpControllerOptions): Promi
       clearTimeout(end);
     },
   };
-}
-
-function createLimitedServer(limits: HttpLimits): Server {
-  const server = createServer({
-    maxHeaderSize: limits.maxHeaderBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveMs,
-    connectionsCheckingInterval: limits.checkIntervalMs,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_AFTER_MS,
-  });
-  server.timeout = limits.stallTimeoutMs;
-  return server;
-}
-
-function serveWith(server: Server, handler: RequestHandler): void {
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    latest.set(request.socket, response);
-    void handler.handle(request, response);
-  };
-  server.on("request", handle);
-  // Whether a body is wanted at all is known only after the head was looked at.
-  server.on("checkContinue", handle);
-  server.on("clientError", (error, socket) => {
-    const response = latest.get(socket);
-    const isAwaited = response?.req.complete === true && !response.writableEnded;
-    refuseUnreadable(error, socket, isAwaited);
-  });
 }
 
 /** No page can reach a unix socket, whatever it is called by. */

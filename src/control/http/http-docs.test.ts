@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { RESOURCES } from "../resources/table.ts";
 import { TinyControl } from "../tiny-control.fixture.ts";
 import { planEndpoints } from "./endpoints.ts";
-import { HealthWatch } from "./health-watch.ts";
+import { createHealthWatch } from "./health-watch.ts";
 import { HTTP_LIMITS } from "./limits.ts";
 import { Router } from "./router.ts";
 
@@ -11,7 +11,7 @@ const PAGE = readFileSync(new URL("../../../docs/http-api.md", import.meta.url),
 
 test("every request that docs/http-api.md names is answered", () => {
   const control = Object.assign(new TinyControl(), { resources: RESOURCES });
-  const watch = new HealthWatch(control, HTTP_LIMITS);
+  const watch = createHealthWatch(control, HTTP_LIMITS);
   const keepFile = async (path: string) => ({ path, release: async () => undefined });
   const router = new Router(planEndpoints({ control, watch, keepFile, status: () => ({}) }));
   const requests = [...PAGE.matchAll(/`(GET|POST|PUT|DELETE) (\/[^` ]*)`/g)];

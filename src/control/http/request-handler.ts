@@ -17,6 +17,7 @@ import { readJsonBody } from "./read-body.ts";
 import { answerToFault, answerToRefused, HttpRefusal } from "./refusal.ts";
 import type { Router } from "./router.ts";
 import { Slots } from "./slots.ts";
+import { COMMON_HEADERS, writeAnswer } from "./write-answer.ts";
 
 export interface RequestHandlerOptions {
   readonly router: Router<Endpoint>;
@@ -38,12 +39,6 @@ interface Wanted {
   readonly query: URLSearchParams;
 }
 
-const COMMON_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-};
 /** May be kept by whoever asked, and must be asked for again. */
 const TAGGED_CACHE = "private, no-cache";
 const RETRY = { "retry-after": "1" };
@@ -257,15 +252,4 @@ function tooManyGuesses(): HttpRefusal {
 function changedMeanwhile(ifMatch: string): HttpRefusal {
   const message = `if-match: ${JSON.stringify(ifMatch)} is not the present state; read it again`;
   return new HttpRefusal(STATUS.preconditionFailed, "ERR_REFUSED", message);
-}
-
-function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  const { status, headers, body } = answer;
-  const hasLength = status !== STATUS.noContent && status !== STATUS.notModified;
-  response.writeHead(status, {
-    ...COMMON_HEADERS,
-    ...headers,
-    ...(hasLength ? { "content-length": Buffer.byteLength(body ?? "") } : {}),
-  });
-  response.end(request.method === "HEAD" ? undefined : body);
 }

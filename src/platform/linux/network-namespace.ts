@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { bindCall, failure } from "./binding.ts";
 import { checked } from "./system-error.ts";
 
@@ -21,19 +21,45 @@ export class NetworkNamespace {
     this.#descriptor = descriptor;
   }
 
-  /** unshare(2). Needs root. @throws CoreError ERR_SYSTEM_CALL */
-  static create(): NetworkNamespace {
+  /**
+   * unshare(2). Needs root.
+   * @param prepare is done inside
+   * @throws CoreError ERR_SYSTEM_CALL
+   */
+  static create(prepare: () => void = () => undefined): NetworkNamespace {
     const home = openSync(OWN_NAMESPACE, "r");
     try {
       checked("unshare", cUnshare(CLONE_NEWNET) < 0 ? failure() : 0);
       try {
-        return new NetworkNamespace(openSync(OWN_NAMESPACE, "r"));
+        prepare();
+        return NetworkNamespace.current();
       } finally {
         enter(home);
       }
     } finally {
       closeSync(home);
     }
+  }
+
+  /** One that is there: `/proc/PID/ns/net`, `/run/netns/NAME`. Throws as `openSync` does. */
+  static open(path: string): NetworkNamespace {
+    return new NetworkNamespace(openSync(path, "r"));
+  }
+
+  /** The one that this thread is in. */
+  static current(): NetworkNamespace {
+    return NetworkNamespace.open(OWN_NAMESPACE);
+  }
+
+  /** For netlink requests that name a namespace. */
+  get descriptor(): number {
+    return this.#descriptor;
+  }
+
+  /** Two are the same where this is; a number is given to another one only when it ended. */
+  get id(): string {
+    const { dev, ino } = fstatSync(this.#descriptor);
+    return `${dev}:${ino}`;
   }
 
   /** Where other programs of this machine find it, as long as this process holds it. */

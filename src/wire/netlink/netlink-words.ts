@@ -17,6 +17,8 @@ export const NLM_F_ACK = 0x4;
 export const NLM_F_DUMP = 0x300;
 /** Of a request that makes something: what is not there comes to be. */
 export const NLM_F_CREATE = 0x400;
+/** Of a request that makes something: what is there is replaced. */
+export const NLM_F_REPLACE = 0x100;
 /** Of a request that makes something: what is there is refused. */
 export const NLM_F_EXCL = 0x200;
 /** Of a part of a dump: the state changed while it was read. */

@@ -4,7 +4,7 @@ import { RESOURCES } from "../../resources/table.ts";
 import { TinyControl } from "../../tiny-control.fixture.ts";
 import { isObject } from "../body-params.ts";
 import { planEndpoints } from "../endpoints.ts";
-import { HealthWatch } from "../health-watch.ts";
+import { createHealthWatch } from "../health-watch.ts";
 import { HTTP_LIMITS } from "../limits.ts";
 import { openApiDocument } from "./openapi-document.ts";
 
@@ -28,7 +28,7 @@ test("every reference leads somewhere", () => {
 
 test("it has just the paths and methods that are answered", () => {
   const control = Object.assign(new TinyControl(), { resources: RESOURCES });
-  const watch = new HealthWatch(control, HTTP_LIMITS);
+  const watch = createHealthWatch(control, HTTP_LIMITS);
   const keepFile = async (path: string) => ({ path, release: async () => undefined });
   const whole = planEndpoints({ control, watch, keepFile, status: () => ({}) });
   expect(documented(DOCUMENT)).toEqual(whole.map(({ method, path }) => `${method} ${path}`).sort());

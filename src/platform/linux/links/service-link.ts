@@ -1,6 +1,5 @@
 import { type Family, familyOf } from "../../../core/model/address.ts";
 import { HOST_BITS } from "../../../wire/netlink/ipset/ip-set.ts";
-import type { NetlinkWriter } from "../../../wire/netlink/netlink-writer.ts";
 import {
   type LinkAddress,
   parseAddress,
@@ -16,6 +15,7 @@ import { NETLINK_ROUTE } from "../../../wire/netlink/route/route-words.ts";
 import { ERRNO } from "../../errno.ts";
 import { exchangeBatches, type RefusedChange, refuseOverrun } from "../netlink/exchange-batches.ts";
 import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
+import { orderOne } from "../netlink/order-one.ts";
 
 export interface AddressChange {
   readonly kind: "add" | "delete";
@@ -46,15 +46,6 @@ export interface ServiceLink {
 /** Of the network namespace that this thread is in. @throws CoreError ERR_SYSTEM_CALL */
 export function openServiceLink(name: string): ServiceLink {
   const socket = new NetlinkSocket(NETLINK_ROUTE);
-  const order = async (
-    what: string,
-    write: (writer: NetlinkWriter, sequence: number) => void,
-    isFine: (errno: number) => boolean,
-  ): Promise<void> => {
-    const { failures } = await socket.exchange({ count: 1, write });
-    const [failure] = failures;
-    if (failure !== undefined && !isFine(failure.errno)) throw requestError(what, failure);
-  };
   const find = async (): Promise<{ link: number; isUp: boolean } | undefined> => {
     let found: { link: number; isUp: boolean } | undefined;
     const { failures } = await socket.exchange({
@@ -74,16 +65,18 @@ export function openServiceLink(name: string): ServiceLink {
       const there = await find();
       if (there?.isUp) return;
       if (there === undefined) {
-        const what = `making the link ${name}`;
-        await order(what, (writer, at) => writeNewDummy(writer, at, name), isThere);
+        await orderOne(socket, {
+          what: `making the link ${name}`,
+          write: (writer, at) => writeNewDummy(writer, at, name),
+          isFine: isThere,
+        });
         return;
       }
       const { link } = there;
-      await order(
-        `bringing ${name} up`,
-        (writer, at) => writeLinkUp(writer, at, link),
-        () => false,
-      );
+      await orderOne(socket, {
+        what: `bringing ${name} up`,
+        write: (writer, at) => writeLinkUp(writer, at, link),
+      });
     },
     exists: async () => (await find()) !== undefined,
     addresses: async (family) => {
@@ -122,11 +115,11 @@ export function openServiceLink(name: string): ServiceLink {
       );
     },
     remove: () =>
-      order(
-        `removing the link ${name}`,
-        (writer, sequence) => writeDeleteLink(writer, sequence, name),
-        isGone,
-      ),
+      orderOne(socket, {
+        what: `removing the link ${name}`,
+        write: (writer, sequence) => writeDeleteLink(writer, sequence, name),
+        isFine: isGone,
+      }),
     close: () => socket.close(),
   };
 }

@@ -27,6 +27,7 @@ import {
   IFLA_INFO_KIND,
   IFLA_LINKINFO,
   RT_SCOPE_HOST,
+  RT_SCOPE_UNIVERSE,
   RTM_DELADDR,
   RTM_DELLINK,
   RTM_GETADDR,
@@ -82,14 +83,21 @@ export function parseLink(view: DataView, from: number): { link: number; isUp: b
   };
 }
 
-/** Gives a link an address that is never chosen as a source by itself, or takes it away. */
+/** A change of an address; `isSource`: it may be chosen as a source by itself. */
+export interface AddressMessage {
+  readonly kind: "add" | "delete";
+  readonly address: LinkAddress;
+  readonly isSource?: boolean;
+}
+
+/** Gives a link an address, or takes it away. */
 export function writeAddressChange(
   writer: NetlinkWriter,
   sequence: number,
-  change: { readonly kind: "add" | "delete"; readonly address: LinkAddress },
+  change: AddressMessage,
   isLast: boolean,
 ): void {
-  const { kind, address } = change;
+  const { kind, address, isSource = false } = change;
   const ack = isLast ? NLM_F_ACK : 0;
   const isAdded = kind === "add";
   const flags = NLM_F_REQUEST | ack | (isAdded ? NLM_F_CREATE | NLM_F_EXCL : 0);
@@ -97,14 +105,15 @@ export function writeAddressChange(
     const isV4 = familyOf(address.ip) === "v4";
     const header = new Uint8Array(IFADDRMSG_BYTES);
     header.set([isV4 ? AF_INET : AF_INET6, address.prefixLength]);
-    header.set([isV4 ? 0 : IFA_F_NODAD, isV4 ? RT_SCOPE_HOST : 0], 2);
+    const scope = isV4 && !isSource ? RT_SCOPE_HOST : RT_SCOPE_UNIVERSE;
+    header.set([isV4 ? 0 : IFA_F_NODAD, scope], 2);
     new DataView(header.buffer).setUint32(IFADDR_INDEX_AT, address.link, true);
     writer.header(header);
     const bytes = new Uint8Array(V6_BYTES);
     const length = writeIp(address.ip, bytes, 0);
     writer.bytes(IFA_LOCAL, bytes.subarray(0, length));
     writer.bytes(IFA_ADDRESS, bytes.subarray(0, length));
-    if (isAdded && !isV4) writer.bytes(IFA_CACHEINFO, deprecated());
+    if (isAdded && !isV4 && !isSource) writer.bytes(IFA_CACHEINFO, deprecated());
   });
 }
 
@@ -129,7 +138,8 @@ export function parseAddress(view: DataView, from: number, to: number): LinkAddr
   return ip === undefined ? undefined : { link, ip, prefixLength };
 }
 
-function linkHeader(link: number, flags: number): Uint8Array {
+/** struct ifinfomsg; the flags given are set, others stay. */
+export function linkHeader(link: number, flags: number): Uint8Array {
   const header = new Uint8Array(IFINFOMSG_BYTES);
   const view = new DataView(header.buffer);
   view.setInt32(IFINFO_INDEX_AT, link, true);

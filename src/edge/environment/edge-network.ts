@@ -1,0 +1,60 @@
+import type { Cidr } from "../../core/model/address.ts";
+import type { AddressPair } from "../addresses/address-plan.ts";
+import type { NodeSubnets } from "../addresses/subnet.ts";
+import type { PortMapping } from "./port-mappings.ts";
+import type { FoundNamespace } from "./workload.ts";
+
+/** The network of a node: its bridge, and where service addresses lead. */
+export interface NodePlan {
+  readonly bridge: string;
+  /** The device of the tunnel. */
+  readonly tun: string;
+  readonly mtu: number;
+  readonly subnets: NodeSubnets;
+  /** Of the bridge: what workloads have as their router. */
+  readonly addresses: AddressPair;
+  /** The networks of service addresses. */
+  readonly serviceRanges: readonly Cidr[];
+}
+
+/** What connects one workload. */
+export interface AttachPlan {
+  readonly hostLink: string;
+  readonly namespace: FoundNamespace;
+  readonly addresses: AddressPair;
+}
+
+/** A port of the node that leads to a workload. */
+export interface PublishedPort extends PortMapping {
+  readonly addresses: AddressPair;
+}
+
+/** A process that listens where a port would be published. */
+export interface PortHolder {
+  readonly port: PortMapping;
+  /** `sshd (pid 7)`. */
+  readonly holder: string;
+}
+
+/** The kernel's side of a node. What is there already is left as it is; what is absent is gone. */
+export interface EdgeNetwork {
+  /** Makes what is missing, and puts right what others changed. */
+  ensureNode(plan: NodePlan): Promise<void>;
+  /** Which address of the machine lies in one of the networks, other than on the bridge. */
+  findConflict(plan: Pick<NodePlan, "bridge" | "subnets">): Promise<string | undefined>;
+  /** @returns the name of the link in the namespace */
+  attach(plan: NodePlan, workload: AttachPlan): Promise<string>;
+  detach(hostLink: string): Promise<void>;
+  /** The links of workloads that the bridge has as ports. */
+  attached(bridge: string): Promise<ReadonlySet<string>>;
+  /** Whether the namespace is still the one that was found. */
+  isThere(namespace: FoundNamespace): boolean;
+  removeNamespace(namespace: FoundNamespace): void;
+  publish(plan: NodePlan, ports: readonly PublishedPort[]): Promise<void>;
+  /** Which of these ports a process of the machine has, and which process. */
+  findHolder(ports: readonly PortMapping[]): PortHolder | undefined;
+  removeNode(plan: NodePlan): Promise<void>;
+  /** Calls when links or addresses may have changed. */
+  watch(onChange: () => void): { close(): void };
+  close(): void;
+}

@@ -1,0 +1,184 @@
+import { existsSync } from "node:fs";
+import { CoreError } from "../../core/errors.ts";
+import { cidrContains, FAMILIES, type Family, familyOf } from "../../core/model/address.ts";
+import { systemExec } from "../../platform/linux/exec.ts";
+import { LinkTable } from "../../platform/linux/links/link-table.ts";
+import { watchLinks } from "../../platform/linux/links/route-watch.ts";
+import { removeNamedNamespace } from "../../platform/linux/named-namespace.ts";
+import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
+import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
+import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import { ipAddress } from "../../platform/socket-address.ts";
+import type { ListedLink } from "../../wire/netlink/route/pair-codec.ts";
+import { attachWorkload, isSameNamespace } from "./attach-workload.ts";
+import type {
+  AttachPlan,
+  EdgeNetwork,
+  NodePlan,
+  PortHolder,
+  PublishedPort,
+} from "./edge-network.ts";
+import { renderRemoval, renderRules } from "./edge-rules.ts";
+import { enableForwarding } from "./enable-forwarding.ts";
+import { isHostLink, macOf } from "./link-names.ts";
+import type { PortMapping } from "./port-mappings.ts";
+import type { FoundNamespace } from "./workload.ts";
+
+const WILDCARD = { v4: "0.0.0.0", v6: "::" } as const;
+/** Behind every other route: where there is no tunnel, service addresses lead nowhere, and not out. */
+const LAST_METRIC = 0xffff_0000;
+
+/** The network of a node in the network namespace that this thread is in. */
+export class LinuxEdgeNetwork implements EdgeNetwork {
+  readonly #links = new LinkTable();
+  readonly #nft: Nft = createNft(systemExec);
+  readonly #generation: NftGeneration = openNftGeneration();
+  readonly #sysctl: Sysctl = systemSysctl;
+  /** What the tables hold, as long as nobody wrote rules since. */
+  #written = { script: "", generation: 0 };
+  readonly #families: readonly Family[] = existsSync("/proc/sys/net/ipv6") ? FAMILIES : ["v4"];
+
+  async ensureNode(plan: NodePlan): Promise<void> {
+    await enableForwarding(this.#sysctl, this.#families);
+    const bridge = await this.#ensureBridge(plan);
+    await this.#ensureAddresses(bridge, plan);
+    await this.#ensureRoutes(plan);
+  }
+
+  async findConflict({
+    bridge,
+    subnets,
+  }: Pick<NodePlan, "bridge" | "subnets">): Promise<string | undefined> {
+    const links = await this.#links.list();
+    const own = links.find(({ name }) => name === bridge)?.link;
+    for (const { link, ip } of await this.#links.addresses()) {
+      if (link === own || !cidrContains(subnets[familyOf(ip)], ip)) continue;
+      return `${ip} of ${links.find((one) => one.link === link)?.name ?? `link ${link}`}`;
+    }
+    return undefined;
+  }
+
+  async attach(plan: NodePlan, workload: AttachPlan): Promise<string> {
+    const bridge = await this.#links.find(plan.bridge);
+    if (bridge === undefined) throw new CoreError("ERR_ABORTED", `${plan.bridge} is gone`);
+    return attachWorkload({
+      links: this.#links,
+      bridge: bridge.link,
+      plan,
+      workload,
+      families: this.#families,
+    });
+  }
+
+  async detach(hostLink: string): Promise<void> {
+    await this.#links.remove(hostLink);
+  }
+
+  async attached(bridge: string): Promise<ReadonlySet<string>> {
+    const links = await this.#links.list();
+    const master = links.find(({ name }) => name === bridge)?.link;
+    const ports = links.filter((link) => link.master === master && isHostLink(link.name));
+    return new Set(master === undefined ? [] : ports.map(({ name }) => name));
+  }
+
+  isThere(namespace: FoundNamespace): boolean {
+    return isSameNamespace(namespace);
+  }
+
+  removeNamespace(namespace: FoundNamespace): void {
+    // Somebody may have made another one of that name.
+    if (namespace.madeAs !== "" && isSameNamespace(namespace)) {
+      removeNamedNamespace(namespace.madeAs);
+    }
+  }
+
+  async publish(plan: NodePlan, ports: readonly PublishedPort[]): Promise<void> {
+    const script = renderRules(plan, ports, this.#families);
+    const isAsWritten = (await this.#generation.read()) === this.#written.generation;
+    if (isAsWritten && script === this.#written.script) return;
+    await this.#nft.run(script);
+    this.#written = { script, generation: await this.#generation.read() };
+  }
+
+  findHolder(ports: readonly PortMapping[]): PortHolder | undefined {
+    for (const port of ports) {
+      for (const family of this.#families) {
+        const on = ipAddress(WILDCARD[family], port.hostPort);
+        const found = findSocketHolder(on, port.protocol === "tcp" ? "TCP" : "UDP");
+        if (found !== undefined) return { port, holder: `${found.program} (pid ${found.pid})` };
+      }
+    }
+    return undefined;
+  }
+
+  async removeNode(plan: NodePlan): Promise<void> {
+    for (const hostLink of await this.attached(plan.bridge)) await this.#links.remove(hostLink);
+    await this.#links.remove(plan.bridge);
+    for (const to of this.#rangesOf(plan)) {
+      const route = { to, next: { kind: "unreachable" }, metric: LAST_METRIC } as const;
+      await this.#links.changeRoute("delete", route);
+    }
+    await this.#nft.run(renderRemoval(this.#families));
+  }
+
+  watch(onChange: () => void): { close(): void } {
+    return watchLinks(onChange);
+  }
+
+  close(): void {
+    this.#links.close();
+    this.#generation.close();
+  }
+
+  async #ensureBridge({ bridge: name, mtu }: NodePlan): Promise<ListedLink> {
+    const there = await this.#links.find(name);
+    if (there === undefined) {
+      await this.#links.makeBridge({ name, mtu, mac: macOf(name) });
+      const made = await this.#links.find(name);
+      if (made === undefined) throw new CoreError("ERR_ABORTED", `${name} is gone again`);
+      return made;
+    }
+    if (there.kind !== "bridge") {
+      const kind = there.kind === "" ? "another kind" : `the kind ${there.kind}`;
+      const message = `--bridge: ${name} is a link of ${kind} already; choose another name`;
+      throw new CoreError("ERR_NOT_OURS", message);
+    }
+    if (!there.isUp || there.mtu !== mtu) await this.#links.bringUp(there, mtu);
+    return there;
+  }
+
+  async #ensureAddresses({ link }: ListedLink, { addresses, subnets }: NodePlan): Promise<void> {
+    const has = (await this.#links.addresses()).filter((address) => address.link === link);
+    for (const family of this.#families) {
+      const wanted = { link, ip: addresses[family], prefixLength: subnets[family].prefix };
+      const isWanted = (one: (typeof has)[number]): boolean =>
+        one.ip === wanted.ip && one.prefixLength === wanted.prefixLength;
+      const others = has.filter(({ ip }) => familyOf(ip) === family && !ip.startsWith("fe80:"));
+      for (const other of others) if (!isWanted(other)) await this.#links.deleteAddress(other);
+      if (!has.some(isWanted)) await this.#links.addAddress(wanted);
+    }
+  }
+
+  async #ensureRoutes(plan: NodePlan): Promise<void> {
+    const tun = await this.#links.find(plan.tun);
+    if (tun !== undefined && (!tun.isUp || tun.mtu !== plan.mtu)) {
+      await this.#links.bringUp(tun, plan.mtu);
+    }
+    for (const to of this.#rangesOf(plan)) {
+      const nowhere = { to, next: { kind: "unreachable" }, metric: LAST_METRIC } as const;
+      await this.#links.changeRoute("add", nowhere);
+      if (tun === undefined) continue;
+      const source = plan.addresses[to.family];
+      await this.#links.changeRoute("replace", {
+        to,
+        next: { kind: "link", link: tun.link },
+        source,
+      });
+    }
+  }
+
+  #rangesOf({ serviceRanges }: NodePlan): NodePlan["serviceRanges"] {
+    return serviceRanges.filter(({ family }) => this.#families.includes(family));
+  }
+}
