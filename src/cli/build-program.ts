@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from "commander";
 import type { OptionSpec } from "../core/options/option-spec.ts";
+import { COMMAND_FAMILIES } from "./command-families.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { argumentTerm, optionHelp, optionTerm } from "./option-text.ts";
@@ -39,8 +40,9 @@ export function buildProgram(specs: readonly CommandSpec[], session: Session): C
 
 function addCommand(program: Command, spec: CommandSpec, session: Session): void {
   const { context, loadCommands, onExit } = session;
-  const command = program
-    .command(spec.name)
+  const words = spec.name.split(" ");
+  const command = familyOf(program, words.slice(0, -1))
+    .command(words.at(-1) ?? spec.name)
     .summary(spec.summary)
     .description([`${spec.summary}.`, spec.description ?? ""].join("\n").trim())
     .helpOption("-h, --help", "explain this command")
@@ -59,6 +61,19 @@ function addCommand(program: Command, spec: CommandSpec, session: Session): void
     const { args } = command;
     onExit(await spec.run({ args, flags: command.opts(), context, loadCommands }));
   });
+}
+
+/** The command that a command of two words belongs to; made with the first of them. */
+function familyOf(program: Command, [name]: readonly string[]): Command {
+  if (name === undefined) return program;
+  const there = program.commands.find((command) => command.name() === name);
+  if (there !== undefined) return there;
+  const summary = COMMAND_FAMILIES.get(name) ?? "";
+  return program
+    .command(name)
+    .summary(summary)
+    .description(`${summary}.`)
+    .helpOption("-h, --help", "explain these commands");
 }
 
 /** Values stay as they were typed: they are read where the environment and files are read, too. */

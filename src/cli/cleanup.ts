@@ -3,6 +3,7 @@ import { CoreError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import { flagLayer, resolveOptions } from "../core/options/resolve-options.ts";
 import { AVAILABLE_BACKENDS, refuseBackend } from "../daemon/backend-words.ts";
+import { INSTANCE_OPTIONS } from "../daemon/options.ts";
 import { readThisMachine } from "../daemon/this-machine.ts";
 import type { InstanceLock } from "../platform/linux/instance-lock.ts";
 import type { CliContext, CommandInput, CommandSpec } from "./command-spec.ts";
@@ -20,6 +21,8 @@ const CLEANUP_OPTIONS = {
     kind: "boolean",
     help: "remove what a kube-proxy left: chains, tables, and its virtual servers of IPVS",
   },
+  edge: { kind: "boolean", help: "remove what edge node made: workloads lose their network" },
+  state: INSTANCE_OPTIONS.state,
   takeOver: { kind: "boolean", help: "also while a kube-proxy runs" },
 } as const;
 
@@ -33,14 +36,15 @@ export const CLEANUP: CommandSpec = {
   examples: [
     { help: "chains and rules of iptables", command: "cleanup --to iptables" },
     { help: "what kube-proxy left, after it was stopped", command: "cleanup --kube-proxy" },
+    { help: "the edge node of this machine", command: "cleanup --edge --state /var/lib/portolan" },
   ],
   run: cleanup,
 };
 
 async function cleanup(input: CommandInput): Promise<number> {
-  const { to, kubeProxy, takeOver } = resolveFlags(CLEANUP_OPTIONS, input);
-  if (to.length === 0 && !kubeProxy) {
-    throw new CoreError("ERR_USAGE", "missing; expected --to BACKEND or --kube-proxy");
+  const { to, kubeProxy, edge, state, takeOver } = resolveFlags(CLEANUP_OPTIONS, input);
+  if (to.length === 0 && !kubeProxy && !edge) {
+    throw new CoreError("ERR_USAGE", "missing; expected --to BACKEND, --kube-proxy or --edge");
   }
   const { stdout } = input.context;
   for (const name of to) {
@@ -51,6 +55,7 @@ async function cleanup(input: CommandInput): Promise<number> {
     await cleanKubeProxy(takeOver);
     stdout.write("kube-proxy: nothing is left\n");
   }
+  if (edge) stdout.write(`edge: nothing is left (workloads: ${await cleanEdge(state)})\n`);
   return EXIT_OK;
 }
 
@@ -110,6 +115,23 @@ async function cleanKubeProxy(takeOver: boolean): Promise<void> {
     await removeKubeProxyServers(traces).finally(() => traces.close());
   } finally {
     for (const lock of locks) lock.release();
+  }
+}
+
+async function cleanEdge(state: string | undefined): Promise<number> {
+  const { assertPossible } = await import("../daemon/edge/edge-node.ts");
+  const { removeEdge } = await import("../daemon/edge/remove-edge.ts");
+  const { edgeFolder } = await import("../daemon/edge/resolve-settings.ts");
+  const { LinuxEdgeNetwork } = await import("../edge/environment/linux-edge-network.ts");
+  const { takeInstanceLock } = await import("../platform/linux/instance-lock.ts");
+  await assertPossible();
+  const lock = takeInstanceLock("edge");
+  const network = new LinuxEdgeNetwork();
+  try {
+    return await removeEdge(edgeFolder(state), network);
+  } finally {
+    network.close();
+    lock.release();
   }
 }
 

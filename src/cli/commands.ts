@@ -6,6 +6,8 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["up", async () => (await import("./up.ts")).createUpCommand()],
   ["kube-proxy", async () => (await import("./kube-proxy.ts")).KUBE_PROXY],
   ["lb", async () => (await import("./lb.ts")).LB],
+  ["edge node", async () => (await import("./edge/edge-node.ts")).EDGE_NODE],
+  ["edge status", async () => (await import("./edge/edge-status.ts")).EDGE_STATUS],
   ["apply", async () => (await import("./apply.ts")).APPLY],
   ["diff", async () => (await import("./diff.ts")).DIFF],
   ["get", async () => (await import("./get.ts")).GET],
@@ -24,6 +26,12 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["completion", async () => (await import("./completion.ts")).COMPLETION],
   ["version", async () => (await import("./version.ts")).VERSION],
 ]);
+
+/** What a command line names first: one word or two. */
+export function findCommand(argv: readonly string[]): (() => Promise<CommandSpec>) | undefined {
+  const [first = "", second = ""] = argv;
+  return COMMANDS.get(first) ?? COMMANDS.get(`${first} ${second}`);
+}
 
 export function loadCommands(): Promise<readonly CommandSpec[]> {
   return Promise.all([...COMMANDS.values()].map((load) => load()));

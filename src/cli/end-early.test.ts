@@ -14,9 +14,10 @@ test.each([
   ["run", "SIGTERM", 0],
   ["run", "SIGINT", 130],
   ["lb", "SIGTERM", 0],
+  ["edge node", "SIGTERM", 0],
 ])("%s ends by %s with %i before it listens itself, not after", (command, signal, code) => {
   const process = new FakeProcess();
-  endEarly(command, process);
+  endEarly(command.split(" "), process);
   process.emit(signal);
   expect(process.exits).toEqual([code]);
   process.on(signal, () => undefined);
@@ -24,8 +25,8 @@ test.each([
   expect(process.exits).toEqual([code]);
 });
 
-test.each(["check", undefined])("%s is left to the system", (command) => {
+test.each([[["check"]], [["edge", "status"]], [[]]])("%j is left to the system", (argv) => {
   const process = new FakeProcess();
-  endEarly(command, process);
+  endEarly(argv, process);
   expect(process.eventNames()).toEqual([]);
 });

@@ -6,14 +6,15 @@ export interface EarlySignals {
 }
 
 const EXIT_CODES = { SIGTERM: 0, SIGINT: 130 } as const;
-const DAEMONS: readonly string[] = ["run", "up", "lb"];
+const DAEMONS: readonly string[] = ["run", "up", "lb", "edge node"];
 
 /**
  * From the first moment on a daemon ends cleanly when it is asked to, also while it still loads and
  * nothing is open. Once it listens itself, this leaves the signals to it.
  */
-export function endEarly(command: string | undefined, signals: EarlySignals): void {
-  if (command === undefined || !DAEMONS.includes(command)) return;
+export function endEarly(argv: readonly string[], signals: EarlySignals): void {
+  const [first, second] = argv;
+  if (!DAEMONS.some((name) => name === first || name === `${first} ${second}`)) return;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     signals.on(signal, () => {
       if (signals.listenerCount(signal) === 1) signals.exit(EXIT_CODES[signal]);

@@ -4,7 +4,7 @@ import process from "node:process";
 import { endEarly } from "./end-early.ts";
 
 const argv = process.argv.slice(2);
-endEarly(argv[0], process);
+endEarly(argv, process);
 
 // `portolan view FILE | head`: who read has seen enough. What runs on, such as `run`, listens as well.
 process.stdout.on("error", (error) => {

@@ -22,7 +22,8 @@ const HEALTH = `With \`--health-listen\`, \`run\` answers \`/livez\` (nothing ha
 /** `docs/cli.md`. */
 export function renderCliDocs(commands: readonly CommandSpec[]): string {
   const overview = commands.map(
-    ({ name, summary }) => `| [\`portolan ${name}\`](#portolan-${name}) | ${summary} |`,
+    ({ name, summary }) =>
+      `| [\`portolan ${name}\`](#portolan-${name.replaceAll(" ", "-")}) | ${summary} |`,
   );
   return lines(
     "# Command line",

@@ -319,13 +319,16 @@ test("bash completes commands, options, backends, values and files", async () =>
   expect(offered(script, ["portolan", "completion", ""])).toEqual(["bash", "zsh", "fish"]);
   expect(offered(script, ["portolan", "apply", "-f", "stat"])).toEqual(["state.yaml"]);
   expect(offered(script, ["portolan", "get", "up"])).toEqual(["upstream"]);
+  expect(offered(script, ["portolan", "ed"])).toEqual(["edge"]);
+  expect(offered(script, ["portolan", "edge", ""])).toEqual(["node", "status"]);
+  expect(offered(script, ["portolan", "edge", "node", "--br"])).toEqual(["--bridge"]);
 });
 
 test.each(["bash", "zsh", "fish"])("%s knows every command and every option", async (shell) => {
   const { code, stdout } = await cli(["completion", shell]);
   expect(code).toBe(0);
   for (const spec of await loadCommands()) {
-    expect(stdout).toContain(spec.name);
+    for (const word of spec.name.split(" ")) expect(stdout).toContain(word);
     for (const { specs } of spec.optionGroups) {
       for (const name of Object.keys(specs)) {
         expect(stdout).toContain(name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`));

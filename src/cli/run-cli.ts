@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { buildProgram } from "./build-program.ts";
 import type { CliContext } from "./command-spec.ts";
-import { COMMANDS, loadCommands } from "./commands.ts";
+import { findCommand, loadCommands } from "./commands.ts";
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE, exitCodeOf } from "./exit-codes.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
@@ -21,7 +21,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 
 async function parseAndRun(words: readonly string[], context: CliContext): Promise<number> {
   const argv = VERSION_FLAGS.has(words[0]) ? ["version", ...words.slice(1)] : words;
-  const load = COMMANDS.get(argv[0] ?? "");
+  const load = findCommand(argv);
   const specs = load === undefined ? await loadCommands() : [await load()];
   for (const line of await unknownVariables(context.environment, specs, loadCommands)) {
     context.stderr.write(`portolan: ${line}\n`);

@@ -6,9 +6,9 @@ import { dryRun } from "../daemon/dry-run.ts";
 import { listenForEnd } from "../daemon/end-requests.ts";
 import { createLogger } from "../daemon/logger.ts";
 import { type RunOptions, runInstance } from "../daemon/run-instance.ts";
-import { createNotifier, type ServiceNotifier } from "../daemon/service-notifier.ts";
 import type { CliContext } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
+import { loadNotifier } from "./load-notifier.ts";
 
 export interface DaemonOptions extends RunOptions {
   /** Whether something else shows what is logged, at this moment. */
@@ -46,17 +46,6 @@ export async function runDaemon(
   } finally {
     end.dispose();
   }
-}
-
-/** Undefined where no service manager started this. */
-async function loadNotifier(
-  environment: CliContext["environment"],
-  log: Log,
-): Promise<ServiceNotifier | undefined> {
-  const path = environment["NOTIFY_SOCKET"] ?? "";
-  if (path === "" || process.platform !== "linux") return undefined;
-  const { sendUnixDatagram } = await import("../platform/linux/unix-datagram.ts");
-  return createNotifier({ environment, pid: process.pid, log, send: sendUnixDatagram });
 }
 
 function unless(isShown: () => boolean, log: Log): Log {

@@ -1,4 +1,5 @@
 import { flagName, type OptionSpec } from "../../core/options/option-spec.ts";
+import { COMMAND_FAMILIES } from "../command-families.ts";
 import type { CommandSpec } from "../command-spec.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -23,15 +24,31 @@ export interface CompletedOption {
 }
 
 export interface CompletedCommand {
+  /** One word, or two. */
   readonly name: string;
   readonly help: string;
   readonly options: readonly CompletedOption[];
   readonly argument: Offer;
 }
 
-/** All that a shell can offer. */
+/** All that a shell can offer; the first word of commands that have two offers the second. */
 export function completionModel(specs: readonly CommandSpec[]): readonly CompletedCommand[] {
-  return specs.map((spec) => ({
+  const families = [...COMMAND_FAMILIES].map(([name, help]): CompletedCommand => {
+    const lead = `${name} `;
+    const members = specs.filter((spec) => spec.name.startsWith(lead));
+    const words = members.map((spec) => spec.name.slice(lead.length));
+    return { name, help, options: [], argument: { kind: "words", words } };
+  });
+  return [...specs.map(completedCommand), ...families];
+}
+
+/** Whether a command is the second word of others. */
+export function isMember({ name }: CompletedCommand): boolean {
+  return name.includes(" ");
+}
+
+function completedCommand(spec: CommandSpec): CompletedCommand {
+  return {
     name: spec.name,
     help: spec.summary,
     options: spec.optionGroups.flatMap(({ specs: options }) =>
@@ -40,7 +57,7 @@ export function completionModel(specs: readonly CommandSpec[]): readonly Complet
         .map(([name, option]) => completedOption(name, option)),
     ),
     argument: argumentOffer(spec),
-  }));
+  };
 }
 
 function completedOption(name: string, spec: OptionSpec): CompletedOption {

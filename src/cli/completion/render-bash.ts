@@ -1,8 +1,10 @@
-import type { CompletedCommand, Offer } from "./completion-model.ts";
+import { COMMAND_FAMILIES } from "../command-families.ts";
+import { type CompletedCommand, isMember, type Offer } from "./completion-model.ts";
 
 /** The completion script for bash. Readline breaks words at colons: `file:PATH` comes as three. */
 export function renderBash(commands: readonly CompletedCommand[]): string {
-  const names = commands.map((command) => command.name).join(" ");
+  const names = commands.flatMap((command) => (isMember(command) ? [] : [command.name])).join(" ");
+  const families = [...COMMAND_FAMILIES.keys()].join("|");
   return `# bash completion for portolan; to use it: source <(portolan completion bash)
 _portolan() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]}
@@ -11,6 +13,7 @@ _portolan() {
     COMPREPLY=($(compgen -W "${names} help" -- "$cur"))
     return
   fi
+  case "$command" in ${families}) ((COMP_CWORD > 2)) && command+=" \${COMP_WORDS[2]}" ;; esac
   if [[ $cur == : || $prev == : ]]; then
     [[ $cur == : ]] && cur=
     compopt -o filenames 2>/dev/null
@@ -46,7 +49,7 @@ function casePatterns(command: string, flags: readonly string[]): string {
 
 function commandCase(command: CompletedCommand): string {
   const flags = [...command.options.map((option) => option.flag), "--help"].join(" ");
-  return `    ${command.name}) if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W "${flags}" -- "$cur")); else ${offer(command.argument)}; fi ;;`;
+  return `    "${command.name}") if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W "${flags}" -- "$cur")); else ${offer(command.argument)}; fi ;;`;
 }
 
 function offer(value: Offer): string {

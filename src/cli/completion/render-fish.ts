@@ -1,14 +1,21 @@
-import type { CompletedCommand, CompletedOption, Offer } from "./completion-model.ts";
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  isMember,
+  type Offer,
+} from "./completion-model.ts";
 
 /** The completion script for fish. */
 export function renderFish(commands: readonly CompletedCommand[]): string {
   const lines = [
     "# fish completion for portolan; to use it: portolan completion fish | source",
     "complete -c portolan -f",
-    ...commands.map(
-      ({ name, help }) =>
-        `complete -c portolan -n __fish_use_subcommand -a ${name} -d ${quote(help)}`,
-    ),
+    ...commands
+      .filter((command) => !isMember(command))
+      .map(
+        ({ name, help }) =>
+          `complete -c portolan -n __fish_use_subcommand -a ${name} -d ${quote(help)}`,
+      ),
     "complete -c portolan -n __fish_use_subcommand -a help -d 'explain a command'",
     ...commands.flatMap(commandLines),
   ];
@@ -16,7 +23,8 @@ export function renderFish(commands: readonly CompletedCommand[]): string {
 }
 
 function commandLines(command: CompletedCommand): readonly string[] {
-  const only = `complete -c portolan -n '__fish_seen_subcommand_from ${command.name}'`;
+  const seen = command.name.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`);
+  const only = `complete -c portolan -n '${seen.join("; and ")}'`;
   const lines = command.options.map((option) => `${only} ${optionText(option)}`);
   const { argument } = command;
   if (argument.kind === "file") lines.push(`${only} -F`);

@@ -1,8 +1,17 @@
-import type { CompletedCommand, CompletedOption, Offer } from "./completion-model.ts";
+import { COMMAND_FAMILIES } from "../command-families.ts";
+import {
+  type CompletedCommand,
+  type CompletedOption,
+  isMember,
+  type Offer,
+} from "./completion-model.ts";
 
 /** The completion script for zsh. */
 export function renderZsh(commands: readonly CompletedCommand[]): string {
-  const described = commands.map(({ name, help }) => `    ${quote(`${name}:${help}`)}`);
+  const described = commands
+    .filter((command) => !isMember(command))
+    .map(({ name, help }) => `    ${quote(`${name}:${help}`)}`);
+  const families = [...COMMAND_FAMILIES.keys()].join("|");
   return `#compdef portolan
 # zsh completion for portolan; to use it: source <(portolan completion zsh)
 _portolan() {
@@ -17,7 +26,11 @@ ${described.join("\n")}
   fi
   shift words
   ((CURRENT--))
-  case "\${words[1]}" in
+  local command="\${words[1]}"
+  case "$command" in
+    ${families}) if ((CURRENT > 2)); then command+=" \${words[2]}"; shift words; ((CURRENT--)); fi ;;
+  esac
+  case "$command" in
 ${commands.map(commandCase).join("\n")}
   esac
 }
@@ -30,7 +43,7 @@ function commandCase(command: CompletedCommand): string {
   if (command.argument.kind !== "none") specs.push(quote(`1:argument:${action(command.argument)}`));
   specs.push(quote("--help[explain this command]"));
   return [
-    `    ${command.name})`,
+    `    ${quote(command.name)})`,
     `      _arguments ${specs.join(" \\\n        ")}`,
     "      ;;",
   ].join("\n");

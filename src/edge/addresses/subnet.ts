@@ -14,7 +14,7 @@ export interface NodeSubnets {
 }
 
 /** What a subnetwork without a prefix has, as node engines send it. */
-export const DEFAULT_PREFIX = { v4: 26, v6: 120 } as const;
+const DEFAULT_PREFIX = { v4: 26, v6: 120 } as const;
 
 const V4_BITS = 32;
 const V6_BITS = 128;

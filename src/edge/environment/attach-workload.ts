@@ -37,6 +37,8 @@ export async function attachWorkload(attachment: Attachment): Promise<string> {
     const peer = { name, namespace: namespace.descriptor };
     await links.makePair({ name: hostLink, mtu: plan.mtu, master: bridge, peer });
     try {
+      // Where bridges pass packets to the rules, a workload that calls its own published port needs it.
+      await links.allowHairpin(hostLink);
       await configure(inside, namespace, name, attachment);
     } catch (error) {
       await links.remove(hostLink);

@@ -53,7 +53,8 @@ export interface EdgeNetwork {
   publish(plan: NodePlan, ports: readonly PublishedPort[]): Promise<void>;
   /** Which of these ports a process of the machine has, and which process. */
   findHolder(ports: readonly PortMapping[]): PortHolder | undefined;
-  removeNode(plan: NodePlan): Promise<void>;
+  /** Links, routes and rules. */
+  removeNode(plan: Pick<NodePlan, "bridge" | "serviceRanges">): Promise<void>;
   /** Calls when links or addresses may have changed. */
   watch(onChange: () => void): { close(): void };
   close(): void;

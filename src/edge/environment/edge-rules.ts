@@ -11,11 +11,11 @@ const COMMENT = "Portolan connects the workloads of this node";
 const PORTS = "ports";
 
 const WORDS = {
-  v4: { family: "ip", type: "ipv4_addr", loopback: "127.0.0.0/8" },
-  v6: { family: "ip6", type: "ipv6_addr", loopback: "::1" },
+  v4: { family: "ip", type: "ipv4_addr", icmp: "icmp", loopback: "127.0.0.0/8" },
+  v6: { family: "ip6", type: "ipv6_addr", icmp: "icmpv6", loopback: "::1" },
 } as const;
 
-export function edgeTable(family: Family): NftTable {
+function edgeTable(family: Family): NftTable {
   return { family: WORDS[family].family, name: NAME };
 }
 
@@ -68,7 +68,7 @@ function tableText(family: Family, plan: NodePlan, ports: readonly PublishedPort
 function chainsOf(family: Family, plan: NodePlan): readonly NftChain[] {
   const { bridge, tun, subnets } = plan;
   const ip = WORDS[family].family;
-  const { loopback } = WORDS[family];
+  const { icmp, loopback } = WORDS[family];
   const subnet = subnets[family].text;
   const lead = `fib daddr type local ${ip} daddr != ${loopback} meta l4proto { tcp, udp } dnat ${ip} to meta l4proto . th dport map @${PORTS}`;
   return [
@@ -102,7 +102,7 @@ function chainsOf(family: Family, plan: NodePlan): readonly NftChain[] {
         `oifname "${bridge}" ct state established,related accept`,
         `oifname "${bridge}" iifname { "${bridge}", "${tun}" } accept`,
         `oifname "${bridge}" ct status dnat accept`,
-        `oifname "${bridge}" drop`,
+        `oifname "${bridge}" reject with ${icmp} type admin-prohibited`,
       ],
     },
   ];

@@ -4,13 +4,13 @@ import type { Cidr } from "../../core/model/address.ts";
 import { invalid, problemsError } from "../../core/model/problems.ts";
 import { Turns } from "../../core/turns.ts";
 import { AddressPlan } from "../addresses/address-plan.ts";
-import { type NodeSubnets, parseSubnet } from "../addresses/subnet.ts";
+import type { NodeSubnets } from "../addresses/subnet.ts";
 import { checkSubnets } from "./check-subnets.ts";
 import { EdgeEvents } from "./edge-events.ts";
 import type { EdgeNetwork, NodePlan } from "./edge-network.ts";
 import type { FindNamespace } from "./find-namespace.ts";
 import { hostLinkOf } from "./link-names.ts";
-import { EMPTY_STATE, type StateKeeper } from "./node-state.ts";
+import { EMPTY_STATE, type KeptNode, keptSubnets, type StateKeeper } from "./node-state.ts";
 import { keyOf } from "./port-mappings.ts";
 import { putRight } from "./put-right.ts";
 import { type RouteTable, rowOf } from "./route-table.ts";
@@ -75,9 +75,11 @@ export class EnvironmentManager {
     parts: EnvironmentParts,
   ): Promise<EnvironmentManager> {
     const manager = new EnvironmentManager(options, parts);
-    const { subnets, workloads } = (await parts.keeper.load()) ?? EMPTY_STATE;
-    const [v4, v6] = [parseSubnet(subnets?.v4 ?? ""), parseSubnet(subnets?.v6 ?? "")];
-    if (v4 !== undefined && v6 !== undefined) await manager.#restore({ v4, v6 }, workloads);
+    const { node, workloads } = (await parts.keeper.load()) ?? EMPTY_STATE;
+    const subnets = keptSubnets(node);
+    if (node === undefined || subnets === undefined) return manager;
+    refuseOther(node, options);
+    await manager.#restore(subnets, workloads);
     return manager;
   }
 
@@ -157,17 +159,6 @@ export class EnvironmentManager {
       if (this.#registered === undefined) return;
       await this.#putRight(this.#registered.plan);
       this.#tellTable();
-    });
-  }
-
-  /** Removes all that it made from the machine; workloads lose their network. */
-  removeAll(): Promise<void> {
-    return this.#turns.take(async () => {
-      if (this.#registered === undefined) return;
-      for (const entry of this.#book.all()) await this.#remove(entry);
-      await this.#parts.network.removeNode(this.#registered.plan);
-      await this.#parts.keeper.save(EMPTY_STATE);
-      this.#registered = undefined;
     });
   }
 
@@ -313,8 +304,10 @@ export class EnvironmentManager {
   }
 
   #save({ v4, v6 }: NodeSubnets, workloads: readonly Workload[]): Promise<void> {
-    const subnets = { v4: v4.text, v6: v6.text };
-    return this.#parts.keeper.save({ version: 1, subnets, workloads });
+    const { bridge, serviceRanges } = this.#options;
+    const ranges = serviceRanges.map(({ text }) => text);
+    const node = { v4: v4.text, v6: v6.text, bridge, serviceRanges: ranges };
+    return this.#parts.keeper.save({ version: 1, node, workloads });
   }
 
   #tellTable(): void {
@@ -345,6 +338,17 @@ export class EnvironmentManager {
     this.#nodeIp = now;
     this.events.tell({ type: "address-changed", nodeIp: now, before: before ?? "" });
   }
+}
+
+/** What was programmed under other names would be left behind. */
+function refuseOther(node: KeptNode, { bridge, serviceRanges }: EnvironmentOptions): void {
+  const before = [node.bridge, ...node.serviceRanges].join(" ");
+  const now = [bridge, ...serviceRanges.map(({ text }) => text)].join(" ");
+  if (before === now) return;
+  throw new CoreError(
+    "ERR_CONFIG_INVALID",
+    `this node was set up with the bridge and the service ranges ${before}, not ${now}; give the same, or remove it first: portolan cleanup --edge`,
+  );
 }
 
 function taken(name: string, { containerId }: Workload): CoreError {

@@ -112,7 +112,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     return undefined;
   }
 
-  async removeNode(plan: NodePlan): Promise<void> {
+  async removeNode(plan: Pick<NodePlan, "bridge" | "serviceRanges">): Promise<void> {
     for (const hostLink of await this.attached(plan.bridge)) await this.#links.remove(hostLink);
     await this.#links.remove(plan.bridge);
     for (const to of this.#rangesOf(plan)) {
@@ -178,7 +178,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     }
   }
 
-  #rangesOf({ serviceRanges }: NodePlan): NodePlan["serviceRanges"] {
+  #rangesOf({ serviceRanges }: Pick<NodePlan, "serviceRanges">): NodePlan["serviceRanges"] {
     return serviceRanges.filter(({ family }) => this.#families.includes(family));
   }
 }

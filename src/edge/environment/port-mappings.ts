@@ -8,7 +8,7 @@ export interface PortMapping {
 }
 
 /** The most that one workload may have. */
-export const MAX_MAPPINGS = 256;
+const MAX_MAPPINGS = 256;
 
 const ENTRY = /^(\d{1,5})(?::(\d{1,5}))?(?:\/(tcp|udp))?$/;
 

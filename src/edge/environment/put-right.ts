@@ -23,11 +23,17 @@ export async function putRight(repair: Repair): Promise<void> {
     log.warn({ link: hostLink }, "a link of no workload is removed");
     await network.detach(hostLink);
   }
+  const changed: string[] = [];
   for (const { workload, health } of book.all()) {
-    const now = attached.has(workload.hostLink) ? "up" : await attachAgain(repair, workload);
-    if (now !== health) note(repair, workload.name, now);
+    const { name, hostLink } = workload;
+    const now = attached.has(hostLink) ? "up" : await attachAgain(repair, workload);
+    if (now === health) continue;
+    book.set(book.get(name)?.workload ?? workload, now);
+    changed.push(name);
   }
   await network.publish(plan, book.publishedPorts());
+  // Only now: whoever is told finds it so.
+  for (const name of changed) tell(repair, name);
 }
 
 async function attachAgain(
@@ -47,12 +53,10 @@ async function attachAgain(
   }
 }
 
-function note({ book, events, log }: Repair, serviceName: string, health: WorkloadHealth): void {
-  const workload = book.get(serviceName)?.workload;
-  if (workload === undefined) return;
-  book.set(workload, health);
-  if (health === "up") {
-    const { v4: nsAddress, v6: nsAddressv6 } = workload.addresses;
+function tell({ book, events, log }: Repair, serviceName: string): void {
+  const entry = book.get(serviceName);
+  if (entry?.health === "up") {
+    const { v4: nsAddress, v6: nsAddressv6 } = entry.workload.addresses;
     events.tell({ type: "restored", serviceName, nsAddress, nsAddressv6 });
     return;
   }

@@ -104,16 +104,23 @@ function subnetOf(field: string, text: string, family: Cidr["family"]): Cidr {
   throw refuse([field], text, `the address of an IP${family} network, such as ${example}`);
 }
 
+/** What a deployment may name of this node. */
+export interface DeployLimits {
+  readonly serviceRanges: readonly Cidr[];
+  /** Of UDP: no workload can have it. */
+  readonly tunnelPort: number;
+}
+
 /** The body of `/docker/deploy`. @throws CoreError ERR_USAGE with the field */
-export function readDockerDeploy(body: unknown, ranges: readonly Cidr[]): Deployment {
+export function readDockerDeploy(body: unknown, limits: DeployLimits): Deployment {
   const { containerId, appName, ...rest } = check(dockerSchema, body);
-  return deploymentOf({ containerId, appName }, rest, ranges);
+  return deploymentOf({ containerId, appName }, rest, limits);
 }
 
 /** The body of `/container/deploy`. @throws CoreError ERR_USAGE with the field */
-export function readContainerDeploy(body: unknown, ranges: readonly Cidr[]): Deployment {
+export function readContainerDeploy(body: unknown, limits: DeployLimits): Deployment {
   const { pid, serviceName, ...rest } = check(containerSchema, body);
-  return deploymentOf({ containerId: String(pid), appName: serviceName }, rest, ranges);
+  return deploymentOf({ containerId: String(pid), appName: serviceName }, rest, limits);
 }
 
 type Shared = z.infer<z.ZodObject<typeof shared>>;
@@ -121,16 +128,25 @@ type Shared = z.infer<z.ZodObject<typeof shared>>;
 function deploymentOf(
   identity: Pick<Deployment, "containerId" | "appName">,
   { instanceNumber, nodeIp, nodePort, serviceIp, portMappings, needs }: Shared,
-  ranges: readonly Cidr[],
+  { serviceRanges, tunnelPort }: DeployLimits,
 ): Deployment {
   const read = parsePortMappings(portMappings ?? "");
   if (!read.ok) throw refuse(["portMappings"], portMappings, read.expected);
+  if (read.mappings.some((one) => one.protocol === "udp" && one.hostPort === tunnelPort)) {
+    throw refuse(
+      ["portMappings"],
+      portMappings,
+      `other ports than ${tunnelPort}/udp, the tunnel's`,
+    );
+  }
   return {
     ...identity,
     instanceNumber,
     nodeIp: nodeIp || undefined,
     nodePort: nodePort || undefined,
-    serviceIps: (serviceIp ?? []).flatMap((entry, index) => serviceIpsOf(entry, index, ranges)),
+    serviceIps: (serviceIp ?? []).flatMap((entry, index) =>
+      serviceIpsOf(entry, index, serviceRanges),
+    ),
     portMappings: read.mappings,
     needs: [...new Set(needs)],
   };

@@ -1,10 +1,15 @@
 import { CoreError } from "../../core/errors.ts";
-import type { Cidr } from "../../core/model/address.ts";
 import type { EnvironmentManager } from "../environment/environment-manager.ts";
 import type { FlowList, RouteTable } from "../environment/route-table.ts";
 import type { Workload } from "../environment/workload.ts";
 import type { WorkloadEntry } from "../environment/workload-book.ts";
-import { readContainerDeploy, readDockerDeploy, readRegister, readUndeploy } from "./requests.ts";
+import {
+  type DeployLimits,
+  readContainerDeploy,
+  readDockerDeploy,
+  readRegister,
+  readUndeploy,
+} from "./requests.ts";
 
 export interface RestRequest {
   /** What stands in the path in place of names in braces. */
@@ -25,7 +30,7 @@ export interface RestParts {
   readonly manager: EnvironmentManager;
   readonly table: RouteTable;
   readonly flows: FlowList;
-  readonly serviceRanges: readonly Cidr[];
+  readonly limits: DeployLimits;
   readonly node: { readonly name: string; readonly version: string };
 }
 
@@ -34,12 +39,12 @@ export function planRoutes(parts: RestParts): readonly RestRoute[] {
   return [...changes(parts), ...views(parts)];
 }
 
-function changes({ manager, serviceRanges }: RestParts): readonly RestRoute[] {
+function changes({ manager, limits }: RestParts): readonly RestRoute[] {
   const deploy =
     (read: typeof readDockerDeploy) =>
     async ({ readBody }: RestRequest): Promise<unknown> => {
       manager.assertRegistered();
-      return deployed(await manager.deploy(read(await readBody(), serviceRanges)));
+      return deployed(await manager.deploy(read(await readBody(), limits)));
     };
   const undeploy = async ({ readBody }: RestRequest): Promise<unknown> => {
     manager.assertRegistered();

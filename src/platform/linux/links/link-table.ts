@@ -10,6 +10,7 @@ import {
   type NewBridge,
   type NewPair,
   parseListedLink,
+  writeHairpin,
   writeLinkDump,
   writeLinkMtu,
   writeNewBridge,
@@ -63,6 +64,14 @@ export class LinkTable {
     return orderOne(this.#socket, {
       what: `making the links ${pair.name} and ${pair.peer.name}`,
       write: (writer, at) => writeNewPair(writer, at, pair),
+    });
+  }
+
+  /** Lets a port of a bridge have back what came from it. */
+  allowHairpin(port: string): Promise<void> {
+    return orderOne(this.#socket, {
+      what: `setting up ${port} as a port of its bridge`,
+      write: (writer, at) => writeHairpin(writer, at, port),
     });
   }
 

@@ -12,9 +12,12 @@ import {
   IFF_UP,
   IFINFOMSG_BYTES,
   IFLA_ADDRESS,
+  IFLA_BRPORT_MODE,
   IFLA_IFNAME,
   IFLA_INFO_DATA,
   IFLA_INFO_KIND,
+  IFLA_INFO_SLAVE_DATA,
+  IFLA_INFO_SLAVE_KIND,
   IFLA_LINKINFO,
   IFLA_MASTER,
   IFLA_MTU,
@@ -73,6 +76,18 @@ export function writeNewPair(writer: NetlinkWriter, sequence: number, pair: NewP
           writer.u32(IFLA_NET_NS_FD, pair.peer.namespace);
         });
       });
+    });
+  });
+}
+
+/** Lets a port of a bridge have back what came from it: a call to oneself by another address. */
+export function writeHairpin(writer: NetlinkWriter, sequence: number, port: string): void {
+  writer.message({ type: RTM_NEWLINK, flags: NLM_F_REQUEST | NLM_F_ACK, sequence }, () => {
+    writer.header(linkHeader(0, 0));
+    writer.text(IFLA_IFNAME, port);
+    writer.nested(IFLA_LINKINFO, () => {
+      writer.text(IFLA_INFO_SLAVE_KIND, "bridge");
+      writer.nested(IFLA_INFO_SLAVE_DATA, () => writer.u8(IFLA_BRPORT_MODE, 1));
     });
   });
 }

@@ -53,7 +53,10 @@ test("a pair of links names its peer and the namespace of that in one message", 
   expect(written).toBe(
     plain(
       `00000000 00000000 01000000 01000000 07000300 61300000 08000400 8c050000 08000a00 07000000
-       44001280 09000100 76657468 00000000 34000280 30000180 ${peer} 08001c00 09000000`.replaceAll("\n", ""),
+       44001280 09000100 76657468 00000000 34000280 30000180 ${peer} 08001c00 09000000`.replaceAll(
+        "\n",
+        "",
+      ),
     ),
   );
 });

@@ -35,6 +35,10 @@ export const IFLA_LINKINFO = 18;
 export const IFLA_NET_NS_FD = 28;
 export const IFLA_INFO_KIND = 1;
 export const IFLA_INFO_DATA = 2;
+export const IFLA_INFO_SLAVE_KIND = 4;
+export const IFLA_INFO_SLAVE_DATA = 5;
+/** In the data of a port of a bridge: whether what comes from it may go back to it. */
+export const IFLA_BRPORT_MODE = 4;
 /** In the data of a veth: its other end, which begins with a struct ifinfomsg of its own. */
 export const VETH_INFO_PEER = 1;
 

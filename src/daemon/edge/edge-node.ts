@@ -1,0 +1,150 @@
+import { join } from "node:path";
+import { CoreError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
+import { createDockerEngine } from "../../edge/environment/container-engine.ts";
+import {
+  EnvironmentManager,
+  type EnvironmentOptions,
+  type EnvironmentParts,
+} from "../../edge/environment/environment-manager.ts";
+import { createFindNamespace } from "../../edge/environment/find-namespace.ts";
+import { isHostLink } from "../../edge/environment/link-names.ts";
+import { LinuxEdgeNetwork } from "../../edge/environment/linux-edge-network.ts";
+import { type FlowList, LocalTable, type RouteTable } from "../../edge/environment/route-table.ts";
+import type { OpenTun } from "../../edge/environment/tun-device.ts";
+import { planRoutes } from "../../edge/rest/rest-routes.ts";
+import { systemExec } from "../../platform/linux/exec.ts";
+import { takeInstanceLock } from "../../platform/linux/instance-lock.ts";
+import { createNft } from "../../platform/linux/nft/nft.ts";
+import { primaryAddress } from "../../platform/linux/primary-address.ts";
+import { Closers } from "../closers.ts";
+import { startHttpServer } from "../http-server.ts";
+import { makePrivateFolder } from "../private-files.ts";
+import { readThisMachine } from "../this-machine.ts";
+import { readVersion } from "../version.ts";
+import { createEdgeMetrics, type EdgeMetrics } from "./edge-metrics.ts";
+import { keepRight } from "./keep-right.ts";
+import { EDGE_SOCKET, type EdgeSettings } from "./resolve-settings.ts";
+import { createRestServer } from "./rest-server.ts";
+import { createStateFile } from "./state-file.ts";
+
+/** What the tunnel gives; without it a node connects its own workloads only. */
+export interface Tunnel {
+  readonly openTun: OpenTun;
+  readonly table: RouteTable;
+  readonly flows: FlowList;
+}
+
+export interface EdgeNode {
+  readonly addresses: readonly ListenAddress[];
+  /** The network of workloads stays. */
+  close(): Promise<void>;
+}
+
+const LOCK = "edge";
+const TUN = "portolan-tun";
+
+/** @throws CoreError ERR_NOT_POSSIBLE_HERE with the remedy */
+export async function assertPossible(): Promise<void> {
+  const { os, isRoot } = readThisMachine();
+  const refuse = (message: string): CoreError => new CoreError("ERR_NOT_POSSIBLE_HERE", message);
+  if (os !== "linux") throw refuse(`edge node works on Linux only, and this is ${os}`);
+  if (!isRoot) throw refuse("edge node changes the network of this machine; run it as root");
+  await createNft(systemExec).version();
+}
+
+/**
+ * One node of the edge: finds again what it had, and takes orders.
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE where another one runs here, ERR_LISTEN, and what the state
+ *   file or the kernel refuses
+ */
+export async function startEdgeNode(
+  settings: EdgeSettings,
+  context: { readonly log: Log; readonly hostName: string; readonly tunnel?: Tunnel },
+): Promise<EdgeNode> {
+  const { log, hostName, tunnel } = context;
+  const { values, folder, subnets } = settings;
+  const closers = new Closers(log);
+  try {
+    await makePrivateFolder(folder);
+    const lock = takeInstanceLock(LOCK);
+    closers.add("lock", async () => lock.release());
+    const table = tunnel?.table ?? new LocalTable();
+    const network = new LinuxEdgeNetwork();
+    const manager = await EnvironmentManager.open(environmentOptions(settings), {
+      ...partsOf(settings, log),
+      network,
+      table,
+      ...(tunnel && { openTun: tunnel.openTun }),
+    });
+    closers.add("environment", () => manager.close());
+    if (subnets !== undefined) await manager.register(subnets);
+    const guard = keepRight(manager, network, log);
+    closers.add("watch on links", async () => guard.close());
+    const routes = planRoutes({
+      manager,
+      table,
+      flows: tunnel?.flows ?? { flows: () => [] },
+      limits: { serviceRanges: settings.serviceRanges, tunnelPort: values.tunnelPort },
+      node: { name: values.node ?? hostName, version: readVersion() },
+    });
+    const metrics = createEdgeMetrics(manager, new Set(routes.map(({ path }) => path)));
+    const onAnswer = metrics.countAnswer;
+    const server = createRestServer({ routes, events: manager.events, log, onAnswer });
+    closers.add("REST API", () => server.close());
+    const wanted: readonly ListenAddress[] = [
+      { kind: "unix", path: join(folder, EDGE_SOCKET) },
+      ...(values.listen === "off" ? [] : [values.listen]),
+    ];
+    const addresses: ListenAddress[] = [];
+    for (const address of wanted) addresses.push(await server.listen(address));
+    await serveMetrics(settings, metrics, closers);
+    log.info({ addresses: addresses.map(formatListenAddress) }, "the edge node takes orders");
+    return { addresses, close: () => closers.closeAll() };
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}
+
+export function environmentOptions({ values, serviceRanges }: EdgeSettings): EnvironmentOptions {
+  const { bridge, mtu, tunnelPort, nodeAddress, needsTimeout } = values;
+  const isOurs = (link: string): boolean => link === bridge || link === TUN || isHostLink(link);
+  return {
+    bridge,
+    tun: TUN,
+    mtu,
+    serviceRanges,
+    nodePort: tunnelPort,
+    nodeAddress: () => nodeAddress ?? primaryAddress(isOurs),
+    needsTimeoutMs: needsTimeout,
+  };
+}
+
+function partsOf(
+  { values, folder }: EdgeSettings,
+  log: Log,
+): Pick<EnvironmentParts, "keeper" | "findNamespace" | "log" | "nowMs"> {
+  return {
+    keeper: createStateFile(folder),
+    findNamespace: createFindNamespace(createDockerEngine(values.engineSocket)),
+    log,
+    nowMs: () => Date.now(),
+  };
+}
+
+async function serveMetrics(
+  { values: { metricsListen } }: EdgeSettings,
+  metrics: EdgeMetrics,
+  closers: Closers,
+): Promise<void> {
+  if (metricsListen === undefined || metricsListen === "off") return;
+  const page = async () => ({
+    status: 200,
+    contentType: metrics.contentType,
+    body: await metrics.text(),
+  });
+  const server = await startHttpServer(metricsListen, new Map([["/metrics", page]]));
+  closers.add("metrics", () => server.close());
+}

@@ -1,0 +1,67 @@
+import type { ValuesOf } from "../../core/options/option-spec.ts";
+import { INSTANCE_OPTIONS } from "../options.ts";
+
+const { node, state, metricsListen, dryRun, json } = INSTANCE_OPTIONS;
+
+/** What `edge node` takes. */
+export const EDGE_NODE_OPTIONS = {
+  listen: {
+    kind: "address",
+    canBeOff: true,
+    default: "127.0.0.1:6000",
+    help: "where the REST API is, beside the socket edge.sock in the state folder, or off",
+  },
+  subnet: {
+    kind: "list",
+    placeholder: "CIDR",
+    help: "the network of this node's workloads, and one of IPv6: as /register says it; may be given twice",
+  },
+  serviceRange: {
+    kind: "list",
+    placeholder: "CIDR",
+    help: "a network of service addresses; may be repeated; 10.30.0.0/16 and fdff::/16 when not given",
+  },
+  bridge: {
+    kind: "string",
+    placeholder: "LINK",
+    default: "portolan0",
+    help: "the bridge that workloads are connected with",
+  },
+  mtu: {
+    kind: "number",
+    min: 1280,
+    max: 65_535,
+    default: 1420,
+    help: "of the links of workloads: what the way between nodes takes, less what the tunnel adds",
+  },
+  nodeAddress: {
+    kind: "string",
+    placeholder: "IP",
+    help: "where other nodes reach this one; that of the default route when not given",
+  },
+  tunnelPort: {
+    kind: "number",
+    min: 1,
+    max: 65_535,
+    default: 50_103,
+    help: "the UDP port of the tunnel, which no workload may publish",
+  },
+  engineSocket: {
+    kind: "string",
+    placeholder: "FILE",
+    default: "/var/run/docker.sock",
+    help: "where the container engine answers (Docker API)",
+  },
+  needsTimeout: {
+    kind: "duration",
+    default: "5s",
+    help: "how long a deployment waits for the services that it needs",
+  },
+} as const;
+
+export const EDGE_INSTANCE_OPTIONS: Pick<
+  typeof INSTANCE_OPTIONS,
+  "node" | "state" | "metricsListen" | "dryRun" | "json"
+> = { node, state, metricsListen, dryRun, json };
+
+export type EdgeNodeValues = ValuesOf<typeof EDGE_NODE_OPTIONS & typeof EDGE_INSTANCE_OPTIONS>;

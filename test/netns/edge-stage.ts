@@ -1,0 +1,196 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+import {
+  createNamedNamespace,
+  namedNamespacePath,
+  removeNamedNamespace,
+} from "../../src/platform/linux/named-namespace.ts";
+import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
+import { type CliProcess, type CliResult, runCli, startCli } from "../support/cli.ts";
+
+const run = promisify(execFile);
+
+export const NODE_IP = { v4: "192.0.2.1", v6: "2001:db8::1" } as const;
+export const OUTSIDE_IP = { v4: "192.0.2.2", v6: "2001:db8::2" } as const;
+
+const HOST_LINES = [
+  "link set lo up",
+  `address add ${NODE_IP.v4}/24 dev up0`,
+  `address add ${NODE_IP.v6}/64 dev up0 nodad`,
+  "link set up0 up",
+];
+const OUTSIDE_LINES = [
+  "link set lo up",
+  `address add ${OUTSIDE_IP.v4}/24 dev down0`,
+  `address add ${OUTSIDE_IP.v6}/64 dev down0 nodad`,
+  "link set down0 up",
+  // Somebody who knows where the workloads are, and tries.
+  `route add 10.18.0.64/26 via ${NODE_IP.v4}`,
+];
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+let stages = 0;
+
+/** A machine as a network namespace, with a neighbour, on which the built edge node runs. Needs root. */
+export class EdgeStage {
+  readonly host: NetworkNamespace = NetworkNamespace.create();
+  readonly outside: NetworkNamespace = NetworkNamespace.create();
+  readonly folder: string = mkdtempSync(join(tmpdir(), "portolan-edge-"));
+  readonly #prefix: string;
+  readonly #names: string[] = [];
+  readonly #open: (() => void)[] = [];
+
+  /** Ends with the test. */
+  constructor() {
+    stages += 1;
+    this.#prefix = `ptest${process.pid}-${stages}-`;
+    onTestFinished(() => this.#close());
+    this.exec(this.host, "ip", [
+      ...["link", "add", "up0", "type", "veth", "peer", "name", "down0"],
+      ...["netns", this.outside.path],
+    ]);
+    this.#ip(this.host, HOST_LINES);
+    this.#ip(this.outside, OUTSIDE_LINES);
+  }
+
+  /** `netns:NAME` for a deployment, of a namespace that goes with the test. */
+  containerId(name: string): string {
+    const whole = `${this.#prefix}${name}`;
+    this.#names.push(whole);
+    return `netns:${whole}`;
+  }
+
+  /** The same, of one that somebody else has made. */
+  madeByOthers(name: string): string {
+    const containerId = this.containerId(name);
+    createNamedNamespace(containerId.replace("netns:", ""));
+    return containerId;
+  }
+
+  /** The namespace of such a deployment. */
+  inside(containerId: string): NetworkNamespace {
+    const namespace = NetworkNamespace.open(namedNamespacePath(containerId.replace("netns:", "")));
+    this.#open.push(() => namespace.close());
+    return namespace;
+  }
+
+  async start(...args: readonly string[]): Promise<CliProcess> {
+    const all = ["edge", "node", "--state", this.folder, "--listen", "off", ...args];
+    const cli = this.host.run(() => startCli(all));
+    await cli.waitFor(/REST API on/);
+    return cli;
+  }
+
+  /** Another command on that machine, to its end. */
+  cli(...args: readonly string[]): Promise<CliResult> {
+    return this.host.run(() => runCli(args));
+  }
+
+  async rest(path: string, body?: unknown): Promise<RestAnswer> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const method = body === undefined ? "GET" : "POST";
+      const headers = { "content-type": "application/json" };
+      const socketPath = join(this.folder, "edge.sock");
+      const sent = request({ socketPath, path, method, headers }, (response) => {
+        let read = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          read += chunk;
+        });
+        response.on("end", () => {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(read) });
+        });
+      });
+      sent.on("error", reject);
+      sent.end(text);
+    });
+  }
+
+  /** Answers everyone who calls there with a name and who called. */
+  serve(namespace: NetworkNamespace, port: number, name: string): void {
+    const server = createServer((call, response) => {
+      response.end(`${name} ${call.socket.remoteAddress?.replace("::ffff:", "")}`);
+    });
+    namespace.run(() => server.listen(port));
+    this.#open.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+  }
+
+  /** Sends the first half of an answer at once, and the second when `release` is called. */
+  serveHalves(
+    namespace: NetworkNamespace,
+    port: number,
+  ): { asked: Promise<void>; release(): void } {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const asked = new Promise<void>((resolve) => {
+      const server = createServer((_, response) => {
+        response.write("first ");
+        resolve();
+        void released.then(() => response.end("second"));
+      });
+      namespace.run(() => server.listen(port));
+      this.#open.push(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+    });
+    return { asked, release };
+  }
+
+  /** What curl gets there; its complaint where it fails. */
+  async curl(namespace: NetworkNamespace, url: string): Promise<string> {
+    const args = ["-sS", "-g", "--noproxy", "*", "--max-time", "15", url];
+    const { stdout } = await namespace
+      .run(() => run("curl", args))
+      .catch((error: unknown) => ({ stdout: `failed: ${String(error)}` }));
+    return stdout;
+  }
+
+  exec(namespace: NetworkNamespace, program: string, args: readonly string[]): string {
+    return namespace.run(() => execFileSync(program, args, { encoding: "utf8", stdio: "pipe" }));
+  }
+
+  /** Everything in the kernel that the node could leave behind; not whether a bridge has a carrier. */
+  traces(): string {
+    const names = execFileSync("ip", ["netns", "list"], { encoding: "utf8" });
+    const texts = [
+      this.exec(this.host, "ip", ["-br", "address"]).replaceAll(
+        / (UP|DOWN|UNKNOWN|fe80:\S+) */g,
+        " ",
+      ),
+      this.exec(this.host, "ip", ["route"]),
+      this.exec(this.host, "ip", ["-6", "route"]).replaceAll(/^fe80:.*\n/gm, ""),
+      this.exec(this.host, "nft", ["list", "ruleset"]),
+      names.replaceAll(/ \(id: \d+\)/g, ""),
+    ];
+    const isOurs = (line: string): boolean => !/^ptest/.test(line) || line.startsWith(this.#prefix);
+    const lines = texts.flatMap((text) => text.replaceAll(/ linkdown| +$/gm, "").split("\n"));
+    return lines.filter(isOurs).join("\n");
+  }
+
+  #ip(namespace: NetworkNamespace, lines: readonly string[]): void {
+    namespace.run(() => execFileSync("ip", ["-batch", "-"], { input: lines.join("\n") }));
+  }
+
+  #close(): void {
+    for (const close of this.#open) close();
+    for (const name of this.#names) removeNamedNamespace(name);
+    this.host.close();
+    this.outside.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
