@@ -59,7 +59,7 @@ test.each([
   [["run", "--frmo", "x"], /unknown option '--frmo'\n\(Did you mean --from\?\)/],
   [["check"], /missing required argument 'FILE'/],
   [["check", "a", "b"], /too many arguments/],
-  [["cleanup"], /missing; expected --to BACKEND or --kube-proxy/],
+  [["cleanup"], /missing; expected --to BACKEND, --kube-proxy or --edge/],
   [["completion", "tcsh"], /Allowed choices are bash, zsh, fish/],
   [["run", "--from", "file:a", "--to", "prnt"], /did you mean "print"/],
   [
@@ -99,7 +99,7 @@ test("without a command: help, as wrong usage; with --help: as asked for", async
 });
 
 test.each([...COMMANDS.keys()])("%s has help with examples", async (name) => {
-  const { code, stdout } = await cli([name, "--help"]);
+  const { code, stdout } = await cli([...name.split(" "), "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`Examples:\\n {2}# .*\\n {2}\\$ portolan ${name}`));
 });
