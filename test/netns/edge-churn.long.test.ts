@@ -1,0 +1,9 @@
+import { test } from "vitest";
+import { requires } from "../support/requires.ts";
+import { churn } from "./edge-churn.ts";
+
+test(
+  "1,000 deployments and undeployments leave nothing behind",
+  requires("linux", "root", "ip", "nft"),
+  () => churn(1000),
+);
