@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
 import { CoreError } from "../../core/errors.ts";
 import { cidrContains, FAMILIES, type Family, familyOf } from "../../core/model/address.ts";
+import {
+  type ConntrackTable,
+  openConntrackTable,
+} from "../../platform/linux/conntrack/conntrack-table.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
 import { LinkTable } from "../../platform/linux/links/link-table.ts";
 import { watchLinks } from "../../platform/linux/links/route-watch.ts";
@@ -10,6 +14,7 @@ import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/
 import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
+import type { Flow } from "../../wire/netlink/conntrack/flow.ts";
 import type { ListedLink } from "../../wire/netlink/route/pair-codec.ts";
 import { attachWorkload, isSameNamespace } from "./attach-workload.ts";
 import type {
@@ -23,20 +28,29 @@ import { renderRemoval, renderRules } from "./edge-rules.ts";
 import { enableForwarding } from "./enable-forwarding.ts";
 import { isHostLink, macOf } from "./link-names.ts";
 import type { PortMapping } from "./port-mappings.ts";
+import { changedPorts, isStale } from "./stale-flows.ts";
 import type { FoundNamespace } from "./workload.ts";
 
 const WILDCARD = { v4: "0.0.0.0", v6: "::" } as const;
 /** Behind every other route: where there is no tunnel, service addresses lead nowhere, and not out. */
 const LAST_METRIC = 0xffff_0000;
 
+/** Rules, and the generation of the kernel's rules that they made. */
+interface Written {
+  readonly script: string;
+  readonly ports: readonly PublishedPort[];
+  readonly generation: number;
+}
+
 /** The network of a node in the network namespace that this thread is in. */
 export class LinuxEdgeNetwork implements EdgeNetwork {
   readonly #links = new LinkTable();
   readonly #nft: Nft = createNft(systemExec);
+  readonly #flows: ConntrackTable = openConntrackTable();
   readonly #generation: NftGeneration = openNftGeneration();
   readonly #sysctl: Sysctl = systemSysctl;
   /** What the tables hold, as long as nobody wrote rules since. */
-  #written = { script: "", generation: 0 };
+  #written: Written = { script: "", ports: [], generation: 0 };
   readonly #families: readonly Family[] = existsSync("/proc/sys/net/ipv6") ? FAMILIES : ["v4"];
 
   async ensureNode(plan: NodePlan): Promise<void> {
@@ -98,7 +112,9 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     const isAsWritten = (await this.#generation.read()) === this.#written.generation;
     if (isAsWritten && script === this.#written.script) return;
     await this.#nft.run(script);
-    this.#written = { script, generation: await this.#generation.read() };
+    const changed = changedPorts(this.#written.ports, ports);
+    this.#written = { script, ports, generation: await this.#generation.read() };
+    for (const hostPort of changed) await this.#forgetFlows(plan, ports, hostPort);
   }
 
   findHolder(ports: readonly PortMapping[]): PortHolder | undefined {
@@ -129,6 +145,26 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   close(): void {
     this.#links.close();
     this.#generation.close();
+    this.#flows.close();
+  }
+
+  async #forgetFlows(
+    { subnets }: NodePlan,
+    ports: readonly PublishedPort[],
+    hostPort: number,
+  ): Promise<void> {
+    const ownAddresses = new Set((await this.#links.addresses()).map(({ ip }) => ip));
+    for (const family of this.#families) {
+      const stale: Flow[] = [];
+      await this.#flows.list(
+        { family, protocol: "UDP", dstPort: hostPort },
+        (protocol, port) => protocol === "UDP" && port === hostPort,
+        (flow) => {
+          if (isStale(flow, { subnets, ports, ownAddresses })) stale.push(flow);
+        },
+      );
+      await this.#flows.remove(stale);
+    }
   }
 
   async #ensureBridge({ bridge: name, mtu }: NodePlan): Promise<ListedLink> {
