@@ -1,0 +1,60 @@
+import { familyOf } from "../../core/model/address.ts";
+import { type AddressWords, wordsOfIp } from "../../wire/ip/address-words.ts";
+
+/** A workload that serves. */
+export interface EdgeInstance {
+  /** Its number among the instances of the service. */
+  readonly number: number;
+  /** Name of the node that it runs on. */
+  readonly node: string;
+  /** Its own addresses, one of a family at most. */
+  readonly addresses: readonly string[];
+  /** Share of new flows; 0 drains. */
+  readonly weight: number;
+}
+
+/**
+ * An instance for as long as it lives: who holds one sees by `isGone` that it does not any more. An
+ * instance that moves to another node or address is another one.
+ */
+export class LiveInstance {
+  readonly service: string;
+  readonly number: number;
+  readonly node: string;
+  readonly v4: AddressWords | undefined;
+  readonly v6: AddressWords | undefined;
+  weight: number;
+  isGone = false;
+  /** How much it is owed, in turns of `pickInTurn`. */
+  credit = 0;
+  readonly #addresses: readonly string[];
+
+  constructor(service: string, instance: EdgeInstance) {
+    this.service = service;
+    this.number = instance.number;
+    this.node = instance.node;
+    this.weight = instance.weight;
+    this.#addresses = instance.addresses;
+    const v4 = instance.addresses.find((ip) => familyOf(ip) === "v4");
+    const v6 = instance.addresses.find((ip) => familyOf(ip) === "v6");
+    this.v4 = v4 === undefined ? undefined : wordsOfIp(v4);
+    this.v6 = v6 === undefined ? undefined : wordsOfIp(v6);
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  addressOf(isV6: boolean): AddressWords | undefined {
+    return isV6 ? this.v6 : this.v4;
+  }
+
+  isStill({ number, node, addresses }: EdgeInstance): boolean {
+    return (
+      this.number === number &&
+      this.node === node &&
+      this.#addresses.length === addresses.length &&
+      this.#addresses.every((ip, index) => ip === addresses[index])
+    );
+  }
+}

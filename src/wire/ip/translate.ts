@@ -1,0 +1,125 @@
+import { type AddressWords, sameWords } from "./address-words.ts";
+import { adjusted, fold, wordDelta } from "./checksum.ts";
+import {
+  ICMP_CHECKSUM,
+  ICMP_ID,
+  PROTOCOL_ICMP,
+  PROTOCOL_ICMP6,
+  PROTOCOL_TCP,
+  PROTOCOL_UDP,
+  TCP_CHECKSUM,
+  UDP_CHECKSUM,
+  V4_CHECKSUM,
+  V4_DESTINATION,
+  V4_SOURCE,
+  V6_DESTINATION,
+  V6_SOURCE,
+} from "./ip-numbers.ts";
+import { type IpPacket, LATER_FRAGMENT } from "./ip-packet.ts";
+
+/** The two ends of a packet. */
+export interface PacketEnds {
+  readonly source: AddressWords;
+  readonly destination: AddressWords;
+  /** As `IpPacket.ports`. */
+  readonly ports: number;
+}
+
+/** Other ends for the packets of one direction, and by how much that changes their checksums. */
+export class Translation {
+  readonly #isNothing: boolean;
+  readonly #to: PacketEnds;
+  readonly #addressDelta: number;
+  readonly #portsDelta: number;
+  /** Of an echo: the identifier, and by how much it changes. */
+  readonly #echoId: number;
+
+  constructor(from: PacketEnds, to: PacketEnds) {
+    this.#to = to;
+    this.#addressDelta = fold(
+      addressDelta(from.source, to.source) + addressDelta(from.destination, to.destination),
+    );
+    this.#portsDelta = from.ports === to.ports ? 0 : fold(wordDelta(from.ports, to.ports));
+    this.#echoId = (to.ports >>> 16) | (to.ports & 0xffff);
+    this.#isNothing =
+      sameWords(from.source, to.source) &&
+      sameWords(from.destination, to.destination) &&
+      from.ports === to.ports;
+  }
+
+  /**
+   * Writes the other ends. `isPartial`: the checksum covers the pseudo header only so far, and who
+   * sends it completes it (NEEDS_CSUM of a virtio header).
+   */
+  apply(view: DataView, offset: number, packet: IpPacket, isPartial: boolean): void {
+    if (this.#isNothing) return;
+    const { source, destination } = this.#to;
+    if (packet.isV6) {
+      putV6(view, offset + V6_SOURCE, source);
+      putV6(view, offset + V6_DESTINATION, destination);
+    } else {
+      view.setInt32(offset + V4_SOURCE, source.w3);
+      view.setInt32(offset + V4_DESTINATION, destination.w3);
+      const at = offset + V4_CHECKSUM;
+      view.setUint16(at, adjusted(view.getUint16(at), this.#addressDelta));
+    }
+    if (packet.fragment !== LATER_FRAGMENT) {
+      this.#applyL4(view, offset + packet.l4At, packet, isPartial);
+    }
+  }
+
+  #applyL4(view: DataView, l4: number, packet: IpPacket, isPartial: boolean): void {
+    switch (packet.protocol) {
+      case PROTOCOL_TCP:
+        if (this.#portsDelta !== 0) view.setInt32(l4, this.#to.ports);
+        this.#adjust(view, l4 + TCP_CHECKSUM, isPartial);
+        return;
+      case PROTOCOL_UDP:
+        if (this.#portsDelta !== 0) view.setInt32(l4, this.#to.ports);
+        // 0 says that there is none; one that comes out as 0 is written as its other form.
+        if (view.getUint16(l4 + UDP_CHECKSUM) === 0 && !isPartial) return;
+        this.#adjust(view, l4 + UDP_CHECKSUM, isPartial);
+        if (!isPartial && view.getUint16(l4 + UDP_CHECKSUM) === 0) {
+          view.setUint16(l4 + UDP_CHECKSUM, 0xffff);
+        }
+        return;
+      case PROTOCOL_ICMP:
+      case PROTOCOL_ICMP6:
+        this.#applyIcmp(view, l4, packet, isPartial);
+        return;
+    }
+  }
+
+  /** Only the checksum of ICMPv6 covers addresses. */
+  #applyIcmp(view: DataView, l4: number, packet: IpPacket, isPartial: boolean): void {
+    if (packet.hasPorts && this.#portsDelta !== 0) view.setUint16(l4 + ICMP_ID, this.#echoId);
+    const at = l4 + ICMP_CHECKSUM;
+    if (packet.isV6) this.#adjust(view, at, isPartial);
+    else view.setUint16(at, adjusted(view.getUint16(at), this.#portsDelta));
+  }
+
+  /** Of a partial one the rest is added by who completes it: what it covers so far is not inverted yet. */
+  #adjust(view: DataView, at: number, isPartial: boolean): void {
+    const checksum = view.getUint16(at);
+    const next = isPartial
+      ? fold(checksum + this.#addressDelta)
+      : adjusted(checksum, this.#addressDelta + this.#portsDelta);
+    view.setUint16(at, next);
+  }
+}
+
+function addressDelta(from: AddressWords, to: AddressWords): number {
+  return (
+    (from.w0 === to.w0 ? 0 : wordDelta(from.w0, to.w0)) +
+    (from.w1 === to.w1 ? 0 : wordDelta(from.w1, to.w1)) +
+    (from.w2 === to.w2 ? 0 : wordDelta(from.w2, to.w2)) +
+    (from.w3 === to.w3 ? 0 : wordDelta(from.w3, to.w3))
+  );
+}
+
+function putV6(view: DataView, offset: number, words: AddressWords): void {
+  view.setInt32(offset, words.w0);
+  view.setInt32(offset + 4, words.w1);
+  view.setInt32(offset + 8, words.w2);
+  view.setInt32(offset + 12, words.w3);
+}
