@@ -237,4 +237,6 @@ export interface Adopter {
   server(handOff: HandOff): ServerFd;
   /** Borrowed, too; by one loop at a time. */
   datagram(handOff: HandOff): DatagramFd;
+  /** Borrowed, of any kind: told again as long as something can be read, by whatever means. */
+  readable(handOff: HandOff): Fd;
 }

@@ -249,10 +249,12 @@ export class PacketRouter<P extends RoutePeer> {
     if (!target.wantsServiceSources) {
       return { source: client, answered: { source: server, destination: client } };
     }
-    return {
-      source: meaning(table.instanceAt(ipOfWords(client))) ?? client,
-      answered: { source: meaning(instance) ?? server, destination: client },
-    };
+    const source = meaning(table.instanceAt(ipOfWords(client)));
+    if (source === undefined) {
+      return { source: client, answered: { source: server, destination: client } };
+    }
+    // What is sent to an address of a service comes from one, where the sender has one.
+    return { source, answered: { source: meaning(instance) ?? server, destination: client } };
   }
 
   #sparePort(): number {

@@ -121,3 +121,15 @@ test("the address that means an instance", () => {
   expect(table.addressMeaning(second, true)).toBeUndefined();
   expect(table.addressMeaning(first, false)).toBeUndefined();
 });
+
+test("addresses and names change hands in one step", () => {
+  const other = service([1], { key: "shop/db", names: ["db.shop"], addresses: [] });
+  const table = tableOf(service([1]), other);
+  const instance = table.instanceAt("10.18.0.2");
+  table.setAll([
+    { ...other, names: ["web.shop"], addresses: service([]).addresses },
+    service([1], { addresses: [], names: ["db.shop"] }),
+  ]);
+  expect([table.pick(RR, UNKNOWN)?.service, instance?.isGone]).toEqual(["shop/db", false]);
+  expect([table.addressesOf("db.shop"), table.addressesOf("web.shop")?.length]).toEqual([[], 2]);
+});

@@ -74,6 +74,15 @@ export class ServiceTable {
     for (const live of instances) for (const ip of live.addresses) this.#instances.set(ip, live);
   }
 
+  /** Several at once: what one of them has now may have been another one's before. */
+  setAll(services: readonly EdgeService[]): void {
+    for (const service of services) {
+      const there = this.#entries.get(service.key);
+      if (there !== undefined) this.#forget(there);
+    }
+    for (const service of services) this.set(service);
+  }
+
   /** Succeeds where it is not there. */
   delete(key: string): void {
     const entry = this.#entries.get(key);
@@ -150,8 +159,13 @@ export class ServiceTable {
 
   #forget(entry: Entry | undefined): void {
     if (entry === undefined) return;
-    for (const { address } of entry.service.addresses) this.#addresses.delete(address);
-    for (const name of entry.service.names) this.#names.delete(name.toLowerCase());
+    const { key } = entry.service;
+    for (const { address } of entry.service.addresses) {
+      if (this.#addresses.get(address)?.key === key) this.#addresses.delete(address);
+    }
+    for (const name of entry.service.names.map((each) => each.toLowerCase())) {
+      if (this.#names.get(name) === key) this.#names.delete(name);
+    }
     for (const live of entry.instances) {
       for (const ip of live.addresses) {
         if (this.#instances.get(ip) === live) this.#instances.delete(ip);

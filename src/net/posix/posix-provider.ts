@@ -1,3 +1,4 @@
+import { EPOLLIN } from "../../platform/linux/abi.ts";
 import { Epoll } from "../../platform/linux/epoll.ts";
 import { allocateNative } from "../../platform/linux/native-memory.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
@@ -24,6 +25,7 @@ import { PosixPipes } from "./posix-pipes.ts";
 import { PosixSelector } from "./posix-selector.ts";
 import { PosixServer } from "./posix-server.ts";
 import { PosixStream } from "./posix-stream.ts";
+import { WatchedFd } from "./watched-fd.ts";
 
 export interface PosixOptions {
   /** How many events one wait takes. */
@@ -52,6 +54,7 @@ export class PosixProvider implements Provider, PosixHost {
     stream: (handOff) => new PosixStream(this, handOff.descriptor, {}),
     server: (handOff) => this.#server(handOff, true),
     datagram: ({ descriptor }) => this.#datagram({ descriptor, result: 0 }, true),
+    readable: ({ descriptor }) => new WatchedFd(this, descriptor, EPOLLIN),
   };
   #datagrams: DatagramMemory | undefined;
 

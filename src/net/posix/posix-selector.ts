@@ -24,7 +24,7 @@ export const SERVER_EVENTS: number = EPOLLIN | EPOLLEXCLUSIVE;
 /** Each write to an eventfd is an edge: nothing needs to be read from it. */
 export const WAKE_EVENTS: number = EPOLLET + EPOLLIN;
 
-/** epoll as a selector. It blocks; another thread ends a wait through a `WakeFd`. */
+/** epoll as a selector. It blocks; another thread ends a wait through a `WatchedFd`. */
 export class PosixSelector implements Selector {
   readonly blocks = true;
   readonly #epoll: Epoll;

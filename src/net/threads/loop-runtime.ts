@@ -8,7 +8,8 @@ import { LoopCounters } from "../loop-counters.ts";
 import { NetEventLoop } from "../net-event-loop.ts";
 import { DescriptorLedger } from "../posix/descriptor-ledger.ts";
 import { PosixProvider } from "../posix/posix-provider.ts";
-import { WakeFd } from "../posix/wake-fd.ts";
+import { WAKE_EVENTS } from "../posix/posix-selector.ts";
+import { WatchedFd } from "../posix/watched-fd.ts";
 import type { ReadyHandler } from "../selector-event-loop.ts";
 import { createLoopLog } from "./loop-log.ts";
 import type { LoopCommand, LoopReport, LoopThreadData, PeerMessage } from "./loop-messages.ts";
@@ -52,7 +53,7 @@ export class LoopRuntime implements ReadyHandler {
       counters,
       onError: (error) => this.#log.error({ err: error }, "a callback of the loop failed"),
     });
-    this.#net.loop.add(new WakeFd(provider, data.wakeDescriptor), this);
+    this.#net.loop.add(new WatchedFd(provider, data.wakeDescriptor, WAKE_EVENTS), this);
     this.#program = createProgram({
       name: data.name,
       net: this.#net,

@@ -43,6 +43,7 @@ export const SO_RCVTIMEO = 20;
 export const SO_SNDTIMEO = 21;
 /** As SO_RCVBUF, without the cap; needs CAP_NET_ADMIN. */
 export const SO_RCVBUFFORCE = 33;
+export const SO_SNDBUFFORCE = 32;
 
 export const SOL_NETLINK = 270;
 /** Errors echo the header of a request, not all of it. */
@@ -55,9 +56,19 @@ export const IPPROTO_IPV6 = 41;
 export const TCP_NODELAY = 1;
 export const IPV6_V6ONLY = 26;
 
+/** udp(7): a message is cut into datagrams of this length; datagrams come as one message. */
+export const SOL_UDP = 17;
+export const UDP_SEGMENT = 103;
+export const UDP_GRO = 104;
+export const IPPROTO_IP = 0;
+/** ip(7), ipv6(7): the path MTU to where a socket is connected to. */
+export const IP_MTU = 14;
+export const IPV6_MTU = 24;
+
 export const SHUT_WR = 1;
 
 export const MSG_PEEK = 0x02;
+export const MSG_DONTWAIT = 0x40;
 export const MSG_CTRUNC = 0x08;
 /** Of recvmsg: how long the datagram was, also where it did not fit. */
 export const MSG_TRUNC = 0x20;

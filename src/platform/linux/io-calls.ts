@@ -3,6 +3,8 @@ import { bindCall, failure } from "./binding.ts";
 
 const cRead = bindCall<[number, number, number]>("int read(int, uintptr_t, size_t)");
 const cWrite = bindCall<[number, number, number]>("int write(int, uintptr_t, size_t)");
+const cWritev = bindCall<[number, number, number]>("int writev(int, uintptr_t, int)");
+const cIoctl = bindCall<[number, number, number]>("int ioctl(int, ulong, uintptr_t)");
 const cSplice = bindCall<[number, number, number, number, number, number]>(
   "int splice(int, uintptr_t, int, uintptr_t, size_t, uint)",
 );
@@ -20,6 +22,18 @@ export function read(fd: number, address: number, byteCount: number): number {
 /** write(2): how many bytes. Node ignores SIGPIPE, so a closed reader is EPIPE. */
 export function write(fd: number, address: number, byteCount: number): number {
   const result = cWrite(fd, address, byteCount);
+  return result < 0 ? failure() : result;
+}
+
+/** writev(2): how many bytes. */
+export function writev(fd: number, iovecs: number, count: number): number {
+  const result = cWritev(fd, iovecs, count);
+  return result < 0 ? failure() : result;
+}
+
+/** ioctl(2) with a number or an address as argument. */
+export function ioctl(fd: number, request: number, argument: number): number {
+  const result = cIoctl(fd, request, argument);
   return result < 0 ? failure() : result;
 }
 

@@ -1,19 +1,26 @@
 import {
+  IP_MTU,
+  IPPROTO_IP,
   IPPROTO_IPV6,
   IPPROTO_TCP,
+  IPV6_MTU,
   IPV6_V6ONLY,
   LINGER_BYTES,
   SO_ERROR,
   SO_LINGER,
   SO_RCVBUF,
+  SO_RCVBUFFORCE,
   SO_RCVTIMEO,
   SO_REUSEADDR,
   SO_REUSEPORT,
   SO_SNDBUF,
+  SO_SNDBUFFORCE,
   SO_SNDTIMEO,
   SOL_SOCKET,
+  SOL_UDP,
   TCP_NODELAY,
   TIMEVAL_BYTES,
+  UDP_GRO,
 } from "./abi.ts";
 import { allocateNative, putSize } from "./native-memory.ts";
 import { getsockopt, setsockopt } from "./socket-calls.ts";
@@ -68,6 +75,21 @@ export function setSendBuffer(fd: number, byteCount: number): number {
   return setInt(fd, SO_SNDBUF, byteCount);
 }
 
+/** The same in both directions without the caps; only root may. */
+export function forceBuffers(fd: number, byteCount: number): number {
+  return Math.min(setInt(fd, SO_RCVBUFFORCE, byteCount), setInt(fd, SO_SNDBUFFORCE, byteCount));
+}
+
+/** udp(7): datagrams of one sender that came together are received as one message. */
+export function setUdpGro(fd: number): number {
+  return setsockopt(fd, SOL_UDP, UDP_GRO, ONE.address, INT_BYTES);
+}
+
+/** ip(7), ipv6(7): how long packets may be to where the socket is connected to; a negative errno. */
+export function pathMtu(fd: number, isV6: boolean): number {
+  return isV6 ? getInt(fd, IPV6_MTU, IPPROTO_IPV6) : getInt(fd, IP_MTU, IPPROTO_IP);
+}
+
 /** socket(7): after that time a blocking call ends with EAGAIN. */
 export function setTimeouts(fd: number, timeoutMs: number): number {
   putSize(scratch.view, 0, Math.floor(timeoutMs / MS_PER_SECOND));
@@ -88,8 +110,8 @@ function setInt(fd: number, option: number, value: number): number {
   return setsockopt(fd, SOL_SOCKET, option, scratch.address, INT_BYTES);
 }
 
-function getInt(fd: number, option: number): number {
+function getInt(fd: number, option: number, level: number = SOL_SOCKET): number {
   scratch.view.setInt32(LENGTH, INT_BYTES, true);
-  const result = getsockopt(fd, SOL_SOCKET, option, scratch.address, scratch.address + LENGTH);
+  const result = getsockopt(fd, level, option, scratch.address, scratch.address + LENGTH);
   return result < 0 ? result : scratch.view.getInt32(0, true);
 }

@@ -24,15 +24,19 @@ export const V6_SOURCE = 8;
 export const V6_DESTINATION = 24;
 
 export const TCP_HEADER_BYTES = 20;
+export const TCP_SEQUENCE = 4;
 export const TCP_DATA_OFFSET = 12;
 export const TCP_FLAGS = 13;
 export const TCP_CHECKSUM = 16;
 export const TCP_FIN = 0x01;
 export const TCP_SYN = 0x02;
 export const TCP_RST = 0x04;
+export const TCP_PSH = 0x08;
 export const TCP_ACK = 0x10;
+export const TCP_CWR = 0x80;
 
 export const UDP_HEADER_BYTES = 8;
+export const UDP_LENGTH = 4;
 export const UDP_CHECKSUM = 6;
 
 export const ICMP_HEADER_BYTES = 8;

@@ -2,20 +2,21 @@ import type { SocketAddress } from "../../platform/socket-address.ts";
 import { unixAddress } from "../../platform/socket-address.ts";
 import type { Fd } from "../fd.ts";
 import type { PosixHost } from "./posix-host.ts";
-import { WAKE_EVENTS } from "./posix-selector.ts";
 
 /**
- * The eventfd by which other threads wake a loop; readable says that they did. The thread that made it
- * closes it, when no thread can signal it any more.
+ * A descriptor that is watched and nothing more: an eventfd by which other threads wake a loop, or a
+ * device. Who opened it closes it, when no thread can use it any more.
  */
-export class WakeFd implements Fd {
+export class WatchedFd implements Fd {
   readonly #host: PosixHost;
   readonly #descriptor: number;
+  readonly #events: number;
   isClosed = false;
 
-  constructor(host: PosixHost, descriptor: number) {
+  constructor(host: PosixHost, descriptor: number, events: number) {
     this.#host = host;
     this.#descriptor = descriptor;
+    this.#events = events;
   }
 
   finishOpen(): number {
@@ -33,7 +34,7 @@ export class WakeFd implements Fd {
   }
 
   attach(slot: number, generation: number): number {
-    return this.#host.epoll.add(this.#descriptor, WAKE_EVENTS, slot, generation);
+    return this.#host.epoll.add(this.#descriptor, this.#events, slot, generation);
   }
 
   detach(): void {

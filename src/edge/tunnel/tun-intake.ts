@@ -1,0 +1,169 @@
+import { read } from "../../platform/linux/io-calls.ts";
+import { allocateNative, type NativeMemory } from "../../platform/linux/native-memory.ts";
+import { VNET_BYTES } from "../../platform/linux/tun-device.ts";
+import { clampMss } from "../../wire/ip/clamp-mss.ts";
+import { IpPacket } from "../../wire/ip/ip-packet.ts";
+import { mayBeFragmented, writeTooBig } from "../../wire/ip/too-big.ts";
+import { DROPPED, LOCAL, type PacketRouter, UNKNOWN } from "../flows/packet-router.ts";
+import type { Outgoing } from "./outgoing.ts";
+import type { Peer } from "./peer.ts";
+import type { Session } from "./session.ts";
+import type { TunWriter } from "./tun-writer.ts";
+import { gsoSize, isPartial, putPlainVirtio } from "./virtio-header.ts";
+import { FLAG_PARTIAL } from "./wire-form.ts";
+
+const SLOTS = 64;
+/** For headers before a packet. */
+const HEADROOM_BYTES = 64;
+const SLOT_BYTES = HEADROOM_BYTES + 66_048;
+/** After so much the peers are served first. */
+const MAX_BATCH_BYTES = 500_000;
+/** What a message that a packet is too long quotes of it. */
+const QUOTED_BYTES = 1232;
+
+export interface TunIntakeOptions {
+  readonly descriptor: number;
+  readonly router: PacketRouter<Peer>;
+  readonly outgoing: Outgoing;
+  readonly writer: TunWriter;
+  readonly mtu: number;
+  /** A packet to an address that is not known (yet), with its virtio header. */
+  onUnknown(ip: string, packet: Uint8Array): void;
+  /** A packet to a peer that can not be sent to (yet), with its virtio header. */
+  onUnready(peer: Peer, packet: Uint8Array): void;
+}
+
+/** Takes the packets of the workloads here from the TUN, and sends them on. */
+export class TunIntake {
+  readonly #options: TunIntakeOptions;
+  readonly #memory: NativeMemory = allocateNative(SLOTS * SLOT_BYTES);
+  readonly #out: { memory: NativeMemory; at: number; byteCount: number };
+  /** The beginning of a packet as it was, where it may be too long for the way. */
+  readonly #original: NativeMemory = allocateNative(QUOTED_BYTES);
+  readonly #message: NativeMemory = allocateNative(VNET_BYTES + 1280);
+  readonly #quoted = new IpPacket();
+  /** No way is known that takes only shorter packets than this. */
+  shortestWay: number = Number.POSITIVE_INFINITY;
+
+  constructor(options: TunIntakeOptions) {
+    this.#options = options;
+    this.#out = { memory: this.#memory, at: 0, byteCount: 0 };
+  }
+
+  /** A batch; more may be there. */
+  read(nowMs: number): void {
+    const { descriptor, outgoing } = this.#options;
+    const { address } = this.#memory;
+    let bytes = 0;
+    for (let slot = 0; slot < SLOTS && bytes < MAX_BATCH_BYTES; slot += 1) {
+      const at = slot * SLOT_BYTES + HEADROOM_BYTES;
+      const count = read(descriptor, address + at, SLOT_BYTES - HEADROOM_BYTES);
+      if (count <= VNET_BYTES) break;
+      bytes += count;
+      this.#take(at, count, nowMs);
+    }
+    outgoing.flush();
+  }
+
+  /** One that waited, as it was given to `onUnknown` or `onUnready`. */
+  resume(packet: Uint8Array, nowMs: number): void {
+    this.#memory.bytes.set(packet, HEADROOM_BYTES);
+    this.#take(HEADROOM_BYTES, packet.length, nowMs);
+    this.#options.outgoing.flush();
+  }
+
+  #take(virtioAt: number, count: number, nowMs: number): void {
+    const { view, bytes, address } = this.#memory;
+    const { router, writer, mtu } = this.#options;
+    const at = virtioAt + VNET_BYTES;
+    const byteCount = count - VNET_BYTES;
+    const partial = isPartial(view, virtioAt);
+    const size = gsoSize(view, virtioAt);
+    const mayBeTooLong = byteCount > this.shortestWay;
+    if (mayBeTooLong) this.#original.bytes.set(bytes.subarray(at, at + QUOTED_BYTES));
+    const verdict = router.fromLocal(view, at, byteCount, partial, nowMs);
+    if (verdict === DROPPED) return;
+    if (verdict === UNKNOWN) {
+      this.#options.onUnknown(router.unknown, bytes.subarray(virtioAt, virtioAt + count));
+    } else if (verdict === LOCAL) {
+      writer.write(address + virtioAt, count);
+    } else {
+      const isTooLong = mayBeTooLong && this.#refuseTooLong(verdict, at, byteCount, size);
+      if (isTooLong) return;
+      clampMss(view, at, router.packet, shorter(mtu, verdict.maxPacketBytes), partial);
+      this.#send(verdict, virtioAt, byteCount, partial, size, nowMs);
+    }
+  }
+
+  #send(
+    peer: Peer,
+    virtioAt: number,
+    byteCount: number,
+    partial: boolean,
+    size: number,
+    nowMs: number,
+  ): void {
+    const { bytes } = this.#memory;
+    const { outgoing } = this.#options;
+    const out = this.#out;
+    out.at = virtioAt + VNET_BYTES;
+    out.byteCount = byteCount;
+    const { session } = peer;
+    if (peer.nameBytes === 0 || (peer.hasKey && session?.isUsable(nowMs) !== true)) {
+      this.#options.onUnready(peer, bytes.subarray(virtioAt, out.at + byteCount));
+      return;
+    }
+    peer.lastSentMs = nowMs;
+    if (peer.isCompat) {
+      // One with offloads was on its way when the TUN was told to give none: its sender repeats it.
+      if (!partial && size === 0) outgoing.sendCompat(peer, out);
+    } else if (session?.mode === "secure") this.#sendSecure(peer, session, partial, size);
+    else this.#sendFast(peer, session?.remoteIndex ?? 0, partial, size);
+  }
+
+  #sendSecure(peer: Peer, session: Session, partial: boolean, size: number): void {
+    const { outgoing } = this.#options;
+    if (size > 0) outgoing.sendSecureChunks(peer, this.#out, session, this.#headerBytes(), size);
+    else outgoing.sendSecure(peer, this.#out, session, partial ? FLAG_PARTIAL : 0);
+  }
+
+  #sendFast(peer: Peer, receiver: number, partial: boolean, size: number): void {
+    const { outgoing } = this.#options;
+    if (size > 0) outgoing.sendFastChunks(peer, this.#out, receiver, this.#headerBytes(), size);
+    else outgoing.sendFast(peer, this.#out, receiver, partial ? FLAG_PARTIAL : 0);
+  }
+
+  #headerBytes(): number {
+    return this.#options.router.packet.headerBytes(this.#memory.view, this.#out.at);
+  }
+
+  /** Tells the sender of a packet that it is longer than the way to a peer allows. */
+  #refuseTooLong(peer: Peer, at: number, byteCount: number, size: number): boolean {
+    const { view } = this.#memory;
+    const { router, writer } = this.#options;
+    const limit = peer.maxPacketBytes;
+    const longest = size === 0 ? byteCount : router.packet.headerBytes(view, at) + size;
+    if (limit === 0 || longest <= limit || mayBeFragmented(view, at, router.packet)) return false;
+    router.counts.tooBig += 1;
+    const quoted = this.#quoted;
+    const whole = { view: this.#original.view, at: 0 };
+    if (!quoted.parse(withLength(whole.view, QUOTED_BYTES), 0, QUOTED_BYTES)) return true;
+    const message = this.#message;
+    putPlainVirtio(message.view, 0);
+    const out = { view: message.view, at: VNET_BYTES };
+    const bytes = writeTooBig(whole.view, 0, quoted, limit, out);
+    writer.write(message.address, VNET_BYTES + bytes);
+    return true;
+  }
+}
+
+function shorter(mtu: number, limit: number): number {
+  return limit === 0 ? mtu : Math.min(mtu, limit);
+}
+
+/** What is quoted is a part: it is read as if it were all. */
+function withLength(view: DataView, byteCount: number): DataView {
+  if (view.getUint8(0) >>> 4 === 6) view.setUint16(4, byteCount - 40);
+  else view.setUint16(2, byteCount);
+  return view;
+}

@@ -1,0 +1,5 @@
+/** The module of a tunnel's thread. */
+import { runLoopProgram } from "../../net/threads/run-loop-program.ts";
+import { createTunnelProgram } from "./tunnel-program.ts";
+
+runLoopProgram(createTunnelProgram);

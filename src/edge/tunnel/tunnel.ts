@@ -1,0 +1,213 @@
+import { CoreError } from "../../core/errors.ts";
+import { deepEqual } from "../../core/model/equal.ts";
+import { DiffStore } from "../../core/store/diff-store.ts";
+import { LoopThread, type LoopThreadHost } from "../../net/threads/loop-thread.ts";
+import { Requests } from "../../net/threads/requests.ts";
+import { workerUrl } from "../../net/threads/worker-url.ts";
+import { close } from "../../platform/linux/io-calls.ts";
+import { openTun, parseTunAddress } from "../../platform/linux/tun-device.ts";
+import type { IpSocketAddress } from "../../platform/socket-address.ts";
+import { type EdgeService, ServiceTable } from "../table/service-table.ts";
+import { checkPeers, mappedPeer } from "./check-peers.ts";
+import { openTunnelSocket } from "./open-tunnel-socket.ts";
+import type { PeerSpec } from "./peer.ts";
+import { parseKeyPair } from "./tunnel-keys.ts";
+import {
+  isTunnelReport,
+  type TunnelData,
+  type TunnelReport,
+  type TunnelStats,
+} from "./tunnel-messages.ts";
+
+export interface TunnelOptions {
+  /** Name of this node, as instances name it. */
+  readonly node: string;
+  /** Name of the link. */
+  readonly tunName: string;
+  /** Of the link, with what it reaches directly: `10.19.1.254/12`. */
+  readonly addresses: readonly string[];
+  readonly mtu?: number;
+  /** Where peers send to. `[::]` takes IPv4 as well. */
+  readonly listen: IpSocketAddress;
+  /** Base64; needed for peers with keys. */
+  readonly privateKey?: string;
+  /** The networks of the workloads here. */
+  readonly subnets: readonly string[];
+  /** Where the addresses of services are, also of those that are not known yet. */
+  readonly serviceRanges: readonly string[];
+  /**
+   * An address of each family that reaches the TUN and is nobody's: by it local servers see local clients
+   * that have no address of their own in the range of services.
+   */
+  readonly hairpin?: readonly string[];
+  readonly maxFlows?: number;
+  readonly probeIntervalMs?: number;
+  /** Asked for an address of a service that is not known; `apply` brings it, false says that nobody has it. */
+  readonly lookUp?: (address: string) => Promise<boolean>;
+  /** A peer is at another `HOST:PORT`, and has proved it. */
+  readonly onMoved?: (node: string, endpoint: string) => void;
+}
+
+/** What a tunnel shall know. */
+export interface TunnelState {
+  readonly services: readonly EdgeService[];
+  readonly peers: readonly PeerSpec[];
+}
+
+const DEFAULT_TUNNEL_MTU = 1400;
+const DEFAULT_MAX_FLOWS = 262_144;
+const DEFAULT_PROBE_MS = 5000;
+const MIN_MTU = 1280;
+const MAX_MTU = 65_000;
+
+/**
+ * ProxyTUN: the packets of workloads to services, and between nodes. Nothing of it is left when it is
+ * closed, or when the process ends.
+ */
+export class Tunnel {
+  readonly #thread: LoopThread;
+  readonly #descriptors: readonly number[];
+  readonly #requests: Requests<TunnelReport>;
+  readonly #isV6Socket: boolean;
+  readonly #hasKey: boolean;
+  readonly #services = new DiffStore<string, string, EdgeService>(deepEqual);
+  readonly #peers = new DiffStore<string, string, PeerSpec>(deepEqual);
+  /** For names: the same as the thread has. */
+  readonly table: ServiceTable = new ServiceTable();
+
+  /**
+   * Opens the TUN and the socket in the network namespace of this thread, and starts the tunnel. Needs root.
+   * @throws CoreError ERR_CONFIG_INVALID, ERR_NOT_POSSIBLE_HERE, ERR_LISTEN, ERR_SYSTEM_CALL
+   */
+  static async open(host: LoopThreadHost, options: TunnelOptions): Promise<Tunnel> {
+    const mtu = options.mtu ?? DEFAULT_TUNNEL_MTU;
+    if (!Number.isInteger(mtu) || mtu < MIN_MTU || mtu > MAX_MTU) {
+      throw new CoreError("ERR_CONFIG_INVALID", `MTU: ${mtu} is not from ${MIN_MTU} to ${MAX_MTU}`);
+    }
+    if (options.privateKey !== undefined) parseKeyPair(options.privateKey);
+    const addresses = options.addresses.map(parseTunAddress);
+    const udp = openTunnelSocket(options.listen);
+    let tun = -1;
+    try {
+      tun = openTun({ name: options.tunName, mtu, addresses });
+      const requests = new Requests<TunnelReport>();
+      const isV6Socket = options.listen.family === "v6";
+      const data: TunnelData = {
+        kind: "tunnel",
+        node: options.node,
+        tun,
+        udp,
+        isV6Socket,
+        mtu,
+        subnets: options.subnets,
+        serviceRanges: options.serviceRanges,
+        hairpin: options.hairpin ?? [],
+        maxFlows: options.maxFlows ?? DEFAULT_MAX_FLOWS,
+        probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
+        privateKey: options.privateKey,
+      };
+      const reports = { handle: (_report: TunnelReport): void => undefined };
+      const thread = await LoopThread.start(host, {
+        name: `tunnel ${options.tunName}`,
+        program: workerUrl("./tunnel-loop", import.meta.url),
+        programData: data,
+        maxFds: 16,
+        onReport: (body) => {
+          if (isTunnelReport(body)) reports.handle(body);
+        },
+      });
+      const tunnel = new Tunnel(thread, [tun, udp], requests, data);
+      reports.handle = (report) => tunnel.#received(report, options);
+      return tunnel;
+    } catch (error) {
+      for (const descriptor of [tun, udp]) if (descriptor >= 0) close(descriptor);
+      throw error;
+    }
+  }
+
+  private constructor(
+    thread: LoopThread,
+    descriptors: readonly number[],
+    requests: Requests<TunnelReport>,
+    data: TunnelData,
+  ) {
+    this.#thread = thread;
+    this.#descriptors = descriptors;
+    this.#requests = requests;
+    this.#isV6Socket = data.isV6Socket;
+    this.#hasKey = data.privateKey !== undefined;
+    void thread.ended.then(() =>
+      requests.failAll(new CoreError("ERR_LOOP_ENDED", "the tunnel has ended")),
+    );
+  }
+
+  /**
+   * Says all that there is from now on; only what changed is sent to the tunnel. What is wrong is refused, and
+   * what was there goes on.
+   * @throws CoreError ERR_CONFIG_INVALID, ERR_ADDRESS_TAKEN
+   */
+  apply({ services, peers }: TunnelState): void {
+    checkPeers(peers, { hasKey: this.#hasKey, isV6Socket: this.#isV6Socket });
+    const trial = new ServiceTable();
+    for (const service of services) trial.set(service);
+    this.#services.replace(
+      "",
+      services.map((service) => [service.key, service]),
+    );
+    this.#peers.replace(
+      "",
+      peers.map((peer) => [peer.node, mappedPeer(peer, this.#isV6Socket)]),
+    );
+    const [changed, moved] = [this.#services.diff(), this.#peers.diff()];
+    this.#services.commit();
+    this.#peers.commit();
+    const set = [...changed.created, ...changed.updated].map(([, service]) => service);
+    for (const key of changed.deleted) this.table.delete(key);
+    this.table.setAll(set);
+    this.#thread.send({
+      kind: "apply",
+      deletedServices: changed.deleted,
+      services: set,
+      deletedPeers: moved.deleted,
+      peers: [...moved.created, ...moved.updated].map(([, peer]) => peer),
+    });
+  }
+
+  async stats(): Promise<TunnelStats> {
+    if (!this.#thread.isRunning) throw new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
+    const { request, answer } = this.#requests.add();
+    this.#thread.send({ kind: "stats", request });
+    const report = await answer;
+    if (report.kind !== "stats") throw new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
+    return report.stats;
+  }
+
+  /** Settles when the thread is gone; `error` says why where nobody closed it. */
+  get ended(): LoopThread["ended"] {
+    return this.#thread.ended;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.stop();
+    for (const descriptor of this.#descriptors) close(descriptor);
+  }
+
+  #received(report: TunnelReport, options: TunnelOptions): void {
+    switch (report.kind) {
+      case "stats":
+        this.#requests.answer(report.request, report);
+        return;
+      case "moved":
+        options.onMoved?.(report.node, report.endpoint);
+        return;
+      case "lookup":
+        void this.#lookUp(report.address, options);
+        return;
+    }
+  }
+
+  async #lookUp(address: string, { lookUp }: TunnelOptions): Promise<void> {
+    const isFound = await Promise.resolve(lookUp?.(address) ?? false).catch(() => false);
+    if (!isFound) this.#thread.send({ kind: "missed", address });
+  }
+}
