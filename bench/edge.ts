@@ -1,0 +1,112 @@
+/**
+ * Tunnels between two hosts (network namespaces joined by a veth pair): one TCP stream, small datagrams and
+ * echoes through a service of Portolan, beside direct veth, kernel VXLAN, tinc, wireguard-go and a plain
+ * program in C; in turns, medians.
+ *
+ *     npm run bench -- edge [--rounds 3] [--seconds 3] [--only NAME] [--json]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import {
+  type Contestant,
+  direct,
+  onePacket,
+  portolan,
+  tinc,
+  vxlan,
+  wireguardGo,
+} from "./edge/contestants.ts";
+import { type Load, measureLoad } from "./edge/loads.ts";
+import { Pair, stopAll } from "./edge/pair.ts";
+import { median } from "./support/measure.ts";
+import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "3" },
+    only: { type: "string", multiple: true },
+    json: { type: "boolean", default: false },
+  },
+});
+const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+const fast = portolan("fast");
+const secure = portolan("secure");
+const plain = onePacket(folder);
+const contestants = [direct, vxlan, fast, secure, plain, tinc(folder), wireguardGo].filter(
+  ({ name }) => values.only === undefined || values.only.some((part) => name.includes(part)),
+);
+const results = new Map<Contestant, Load[]>();
+try {
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const contestant of contestants) {
+      const load = await measure(contestant, Number(values.seconds));
+      if (load !== undefined) results.set(contestant, [...(results.get(contestant) ?? []), load]);
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+const figures = [...tellAll(), ...compare()];
+console.log(values.json ? renderJson(figures) : renderTable(figures));
+if (!figures.every(isMet)) process.exitCode = 1;
+
+async function measure(contestant: Contestant, seconds: number): Promise<Load | undefined> {
+  const pair = new Pair();
+  try {
+    const { to, children } = await contestant.start(pair);
+    try {
+      return await measureLoad(pair, to, seconds);
+    } finally {
+      await stopAll(children);
+      contestant.stop?.(pair);
+    }
+  } catch (error) {
+    console.error(`${contestant.name} did not run: ${String(error)}`);
+    return undefined;
+  } finally {
+    pair.close();
+  }
+}
+
+function of(contestant: Contestant, what: keyof Load): number | undefined {
+  const loads = results.get(contestant);
+  return loads === undefined ? undefined : median(loads.map((load) => load[what]));
+}
+
+function tellAll(): readonly Figure[] {
+  const units = [
+    ["gigabits", "Gbit/s", "one TCP stream"],
+    ["kilopackets", "kpps", "64-byte datagrams"],
+    ["echoUs", "µs", "echo, median"],
+  ] as const;
+  return units.flatMap(([what, unit, title]) =>
+    contestants.flatMap((contestant) => {
+      const value = of(contestant, what);
+      return value === undefined ? [] : [{ name: `${title}: ${contestant.name}`, value, unit }];
+    }),
+  );
+}
+
+function compare(): readonly Figure[] {
+  const times = (name: string, limit: number, a: number | undefined, b: number | undefined) =>
+    a === undefined || b === undefined
+      ? []
+      : [{ name, value: a / b, unit: "times", limit, bound: "least" } as const];
+  const echoes = [fast, secure].flatMap((contestant) => {
+    const [own, without] = [of(contestant, "echoUs"), of(direct, "echoUs")];
+    if (own === undefined || without === undefined) return [];
+    const name = `added to an echo: ${contestant.name}`;
+    return [{ name, value: own - without, unit: "µs", limit: 100 }];
+  });
+  const wire = contestants.find(({ name }) => name === wireguardGo.name) ?? wireguardGo;
+  return [
+    ...times("TCP: fast beside C", 3, of(fast, "gigabits"), of(plain, "gigabits")),
+    ...times("TCP: secure beside C", 1, of(secure, "gigabits"), of(plain, "gigabits")),
+    ...times("TCP: secure beside wireguard-go", 3, of(secure, "gigabits"), of(wire, "gigabits")),
+    ...times("datagrams: fast beside C", 1.5, of(fast, "kilopackets"), of(plain, "kilopackets")),
+    ...echoes,
+  ];
+}
