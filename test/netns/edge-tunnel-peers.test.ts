@@ -166,9 +166,10 @@ describe("peers of a secure tunnel", NEEDS, () => {
 
 describe("peers without keys", NEEDS, () => {
   let edge: EdgeTunnels;
+  const lost: string[] = [];
 
   beforeAll(async () => {
-    edge = await EdgeTunnels.open(["fast"]);
+    edge = await EdgeTunnels.open(["fast"], { onLost: (reason) => lost.push(reason) });
     for (const party of ["b1", "c1"] as const) await edge.serve(party);
     edge.apply([webService(["b", "c"])]);
   });
@@ -193,5 +194,12 @@ describe("peers without keys", NEEDS, () => {
     });
     expect(after.packets.forgedSource - before.packets.forgedSource).toBe(3);
     expect(after.packets.toLocal - before.packets.toLocal).toBeGreaterThanOrEqual(1);
+  });
+
+  test("a link that is taken away is told, once", async () => {
+    edge.network.ip("a", "link del tun0");
+    await vi.waitUntil(() => lost.length > 0);
+    await edge.tunnel("a").stats();
+    expect(lost).toHaveLength(1);
   });
 });

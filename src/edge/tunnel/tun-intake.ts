@@ -1,3 +1,4 @@
+import { ERRNO } from "../../platform/errno.ts";
 import { read } from "../../platform/linux/io-calls.ts";
 import { allocateNative, type NativeMemory } from "../../platform/linux/native-memory.ts";
 import { VNET_BYTES } from "../../platform/linux/tun-device.ts";
@@ -50,19 +51,22 @@ export class TunIntake {
     this.#out = { memory: this.#memory, at: 0, byteCount: 0 };
   }
 
-  /** A batch; more may be there. */
-  read(nowMs: number): void {
+  /** A batch; more may be there. 0, or a negative errno where the TUN is gone. */
+  read(nowMs: number): number {
     const { descriptor, outgoing } = this.#options;
     const { address } = this.#memory;
     let bytes = 0;
+    let failed = 0;
     for (let slot = 0; slot < SLOTS && bytes < MAX_BATCH_BYTES; slot += 1) {
       const at = slot * SLOT_BYTES + HEADROOM_BYTES;
       const count = read(descriptor, address + at, SLOT_BYTES - HEADROOM_BYTES);
+      if (count < 0 && count !== -ERRNO.EAGAIN) failed = count;
       if (count <= VNET_BYTES) break;
       bytes += count;
       this.#take(at, count, nowMs);
     }
     outgoing.flush();
+    return failed === -ERRNO.EINTR ? 0 : failed;
   }
 
   /** One that waited, as it was given to `onUnknown` or `onUnready`. */

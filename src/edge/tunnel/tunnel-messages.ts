@@ -59,12 +59,14 @@ export interface TunnelStats {
 
 export type TunnelReport =
   | { readonly kind: "lookup"; readonly address: string }
+  /** The TUN is gone. */
+  | { readonly kind: "lost"; readonly reason: string }
   /** A peer is genuinely somewhere else: `HOST:PORT`. */
   | { readonly kind: "moved"; readonly node: string; readonly endpoint: string }
   | { readonly kind: "stats"; readonly request: number; readonly stats: TunnelStats };
 
 const COMMANDS: ReadonlySet<unknown> = new Set(["apply", "missed", "stats"]);
-const REPORTS: ReadonlySet<unknown> = new Set(["lookup", "moved", "stats"]);
+const REPORTS: ReadonlySet<unknown> = new Set(["lookup", "lost", "moved", "stats"]);
 
 /** Both ends are of this program: what names a kind that is known is of that kind. */
 export function isTunnelData(body: unknown): body is TunnelData {

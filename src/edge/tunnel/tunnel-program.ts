@@ -1,5 +1,6 @@
 import { familyOf } from "../../core/model/address.ts";
 import type { LoopContext, LoopProgram } from "../../net/threads/loop-program.ts";
+import { errnoName } from "../../platform/errno.ts";
 import { loadAead } from "../../platform/linux/openssl/aead-calls.ts";
 import { getSockaddr } from "../../platform/linux/sockaddr.ts";
 import { setTunOffloads } from "../../platform/linux/tun-device.ts";
@@ -36,6 +37,8 @@ const TICK_MS = 250;
 const EXPIRED_A_TICK = 2000;
 /** A peer is asked whether it moved so often at most. */
 const DOUBT_MS = 1000;
+/** Pings are answered: a peer that is silent for so long has forgotten the session. */
+const SILENT_MS = 15_000;
 const PEER_MARK = "peer ";
 
 /** The tunnel of a node, on a thread of its own. */
@@ -129,8 +132,14 @@ class TunnelProgram implements LoopProgram {
     const { adopt } = provider;
     if (adopt === undefined) return;
     const onRemoved = () => undefined;
-    loop.add(adopt.readable({ descriptor: this.#data.tun }), {
-      onReady: () => this.#intake.read(this.#nowMs),
+    const tun = loop.add(adopt.readable({ descriptor: this.#data.tun }), {
+      onReady: () => {
+        const result = this.#intake.read(this.#nowMs);
+        if (result === 0) return;
+        // It would be told for ever: somebody has removed the link.
+        loop.remove(tun);
+        this.#report({ kind: "lost", reason: errnoName(result) });
+      },
       onRemoved,
     });
     loop.add(adopt.readable({ descriptor: this.#data.udp }), {
@@ -298,8 +307,11 @@ class TunnelProgram implements LoopProgram {
     if (nowMs - this.#probedMs < this.#data.probeIntervalMs) return;
     this.#probedMs = nowMs;
     for (const peer of this.#book.all) {
-      if (peer.hasKey && peer.session === undefined) this.#handshakes.want(peer, nowMs);
-      else this.#control.ping(peer, nowMs);
+      const isSilent = nowMs - peer.lastReceivedMs >= SILENT_MS;
+      if (peer.hasKey && (peer.session === undefined || isSilent)) {
+        this.#handshakes.want(peer, nowMs);
+      }
+      this.#control.ping(peer, nowMs);
     }
   }
 

@@ -46,6 +46,8 @@ export interface TunnelOptions {
   readonly lookUp?: (address: string) => Promise<boolean>;
   /** A peer is at another `HOST:PORT`, and has proved it. */
   readonly onMoved?: (node: string, endpoint: string) => void;
+  /** Somebody removed the link: nothing passes any more, and the tunnel is to be closed. */
+  readonly onLost?: (reason: string) => void;
 }
 
 /** What a tunnel shall know. */
@@ -199,6 +201,9 @@ export class Tunnel {
         return;
       case "moved":
         options.onMoved?.(report.node, report.endpoint);
+        return;
+      case "lost":
+        options.onLost?.(report.reason);
         return;
       case "lookup":
         void this.#lookUp(report.address, options);
