@@ -6,7 +6,7 @@ import { packetOf } from "../../src/wire/ip/packets.fixture.ts";
 import { requires } from "../support/requires.ts";
 import { seededBytes } from "../support/seeded-random.ts";
 import { overlay, underlay } from "./edge-network.ts";
-import { EdgeTunnels, TUNNEL_PORT, webService } from "./edge-tunnels.ts";
+import { EdgeTunnels, SETUP_MS, TUNNEL_PORT, webService } from "./edge-tunnels.ts";
 
 const NEEDS = requires("linux", "root", "ip", "curl", "ping");
 
@@ -44,9 +44,8 @@ describe("peers of a secure tunnel", NEEDS, () => {
         return true;
       },
     });
-    await edge.serve("b1");
-    await edge.serve("c1");
-  });
+    await edge.serveAll("b1", "c1");
+  }, SETUP_MS);
 
   afterAll(() => edge?.close());
 
@@ -170,9 +169,9 @@ describe("peers without keys", NEEDS, () => {
 
   beforeAll(async () => {
     edge = await EdgeTunnels.open(["fast"], { onLost: (reason) => lost.push(reason) });
-    for (const party of ["b1", "c1"] as const) await edge.serve(party);
+    await edge.serveAll("b1", "c1");
     edge.apply([webService(["b", "c"])]);
-  });
+  }, SETUP_MS);
 
   afterAll(() => edge?.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { requires } from "../support/requires.ts";
 import { overlay } from "./edge-network.ts";
-import { EdgeTunnels, type PeerModes, webService } from "./edge-tunnels.ts";
+import { EdgeTunnels, type PeerModes, SETUP_MS, webService } from "./edge-tunnels.ts";
 
 const NEEDS = requires("linux", "root", "ip", "curl", "ping");
 const CASES: readonly (readonly [string, PeerModes, "v4" | "v6"])[] = [
@@ -17,9 +17,9 @@ describe.each(CASES)("services through tunnels, %s", NEEDS, (_name, modes, famil
 
   beforeAll(async () => {
     edge = await EdgeTunnels.open(modes, { underlayFamily: family });
-    for (const party of ["a1", "b1", "c1"] as const) await edge.serve(party);
+    await edge.serveAll("a1", "b1", "c1");
     edge.apply([webService(["b", "c"])], family);
-  });
+  }, SETUP_MS);
 
   afterAll(() => edge?.close());
 

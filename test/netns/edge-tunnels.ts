@@ -21,6 +21,9 @@ const SERVICE_RANGES = ["10.30.0.0/16", "fdff::/16"];
 /** Of what a server sends for `/bulk`: the numbers from 0 on, each of 4 bytes. */
 const BULK_BYTES = 8_388_608;
 
+/** Threads that run the sources take a while to start on a busy machine. */
+export const SETUP_MS = 60_000;
+
 export type PeerModes = PeerSpec["modes"];
 
 /** Tunnels on all hosts of a network, with the same services for all. */
@@ -45,8 +48,8 @@ export class EdgeTunnels {
     try {
       const host = sourceHost();
       const any = options.underlayFamily === "v6" ? "::" : "0.0.0.0";
-      for (const name of HOSTS) {
-        const opening = network.inside(name, () =>
+      const opening = HOSTS.map((name) =>
+        network.inside(name, () =>
           Tunnel.open(host, {
             node: name,
             tunName: "tun0",
@@ -59,8 +62,11 @@ export class EdgeTunnels {
             probeIntervalMs: 250,
             ...options,
           }),
-        );
-        tunnels.set(name, await opening);
+        ),
+      );
+      for (const [index, name] of HOSTS.entries()) {
+        const tunnel = await opening[index];
+        if (tunnel !== undefined) tunnels.set(name, tunnel);
         network.ip(name, "route add fdff::/16 dev tun0");
       }
       all.apply([], options.underlayFamily);
@@ -105,8 +111,12 @@ export class EdgeTunnels {
     for (const [host, tunnel] of this.tunnels) tunnel.apply(this.state(host, family));
   }
 
+  async serveAll(...parties: readonly PartyName[]): Promise<void> {
+    await Promise.all(parties.map((party) => this.#serve(party, 80)));
+  }
+
   /** An HTTP server that answers everyone with its name, and datagrams with the same. */
-  async serve(party: PartyName, port = 80): Promise<void> {
+  async #serve(party: PartyName, port: number): Promise<void> {
     const script = `
       const bulk = new Uint8Array(Uint32Array.from({ length: ${BULK_BYTES / 4} }, (_, index) => index).buffer);
       const answer = (request, answer) => answer.end(request.url === "/bulk" ? bulk : "${party}");
