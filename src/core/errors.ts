@@ -9,6 +9,7 @@ export type ErrorCode =
   | "ERR_STATE_UNREADABLE"
   | "ERR_KEY_TAKEN"
   | "ERR_ADDRESS_TAKEN"
+  | "ERR_EXHAUSTED"
   | "ERR_NOT_FOUND"
   | "ERR_IN_USE"
   | "ERR_NOT_OURS"

@@ -9,6 +9,7 @@ const CODES: Readonly<Record<ErrorCode, true>> = {
   ERR_STATE_UNREADABLE: true,
   ERR_KEY_TAKEN: true,
   ERR_ADDRESS_TAKEN: true,
+  ERR_EXHAUSTED: true,
   ERR_NOT_FOUND: true,
   ERR_IN_USE: true,
   ERR_NOT_OURS: true,
