@@ -2,6 +2,7 @@ import type { Kind } from "../core/model/object.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import { NodeWatcher } from "../core/view/node-watcher.ts";
 import { ObjectWatcher } from "../core/view/object-watcher.ts";
+import type { FrameDecoder } from "../wire/grpc/frame-decoder.ts";
 import { ProtoReader } from "../wire/protobuf/proto-reader.ts";
 import { furtherKindOf, furtherSetOf } from "../wire/sets/set-id.ts";
 import { readWatchRequest, type WatchRequestMessage } from "../wire/sets/watch-request.ts";
@@ -16,6 +17,8 @@ import { OLD_KINDS, oldObjectFrames } from "./old-object-frames.ts";
 export interface WatchContext {
   readonly store: GlobalStore;
   readonly encoder: FrameEncoder;
+  /** Refuses who may not follow this node; undefined: all of the state. @throws CoreError ERR_UNAUTHORIZED */
+  readonly assertMayWatch?: ((nodeName: string | undefined) => void) | undefined;
   /** Told the messages of each change that was sent. */
   readonly onSent: (messages: number) => void;
 }
@@ -24,6 +27,7 @@ export interface WatchContext {
 interface Watch {
   /** Makes the messages of the next change, one at each step. */
   next(signal: AbortSignal): Promise<Iterable<void>>;
+  setInterest?(interest: ReadonlySet<string>): void;
   close(): void;
 }
 
@@ -40,38 +44,107 @@ export function serveObjectWatch(call: GrpcCall, context: WatchContext): Promise
 }
 
 async function serve(call: GrpcCall, context: WatchContext, open: OpenWatch): Promise<void> {
-  const reader = new ProtoReader();
+  const requests = new Requests(call);
   let current: { readonly wanted: string; readonly watch: Watch } | undefined;
   try {
-    for await (const { bytes, start, end } of call.messages()) {
-      const request = readWatchRequest(reader.reset(bytes, start, end));
-      const wanted = JSON.stringify(request);
+    for (let request = await requests.take(); request; request = await requests.take()) {
+      const { interest, ...rest } = request;
+      const wanted = JSON.stringify({ ...rest, isAll: interest === undefined });
       if (current?.wanted !== wanted) {
         current?.watch.close();
         current = { wanted, watch: open(context, request) };
-      }
-      await sendNext(call, context, current.watch);
+      } else if (interest !== undefined) current.watch.setInterest?.(new Set(interest));
+      await sendNext(call, context, current.watch, interest && requests);
     }
   } finally {
     current?.watch.close();
   }
 }
 
-/** By itself, so that nothing holds a change any more while the next request is awaited. */
+/** The requests of a client, of which one is read ahead. */
+class Requests {
+  readonly #messages: AsyncGenerator<FrameDecoder>;
+  readonly #reader = new ProtoReader();
+  #next: Promise<WatchRequestMessage | undefined> | undefined;
+
+  constructor(call: GrpcCall) {
+    this.#messages = call.messages();
+  }
+
+  /** Undefined where no more come. */
+  take(): Promise<WatchRequestMessage | undefined> {
+    const next = this.ahead();
+    this.#next = undefined;
+    return next;
+  }
+
+  /** The one that `take` gives next, as soon as it is there. */
+  ahead(): Promise<WatchRequestMessage | undefined> {
+    this.#next ??= this.#read();
+    return this.#next;
+  }
+
+  async #read(): Promise<WatchRequestMessage | undefined> {
+    const { done, value } = await this.#messages.next();
+    if (done === true) return undefined;
+    return readWatchRequest(this.#reader.reset(value.bytes, value.start, value.end));
+  }
+}
+
+/**
+ * By itself, so that nothing holds a change any more while the next request is awaited.
+ * @param requests where a further one takes the place of this one, as long as that has no answer
+ */
 async function sendNext(
   call: GrpcCall,
   { encoder, onSent }: WatchContext,
   watch: Watch,
+  requests: Requests | undefined,
 ): Promise<void> {
-  onSent(await call.send(await watch.next(call.signal), encoder));
+  const frames =
+    requests === undefined
+      ? await watch.next(call.signal)
+      : await nextUnless(call, watch, requests);
+  if (frames !== undefined) onSent(await call.send(frames, encoder));
 }
 
-function openNodeWatch({ store, encoder }: WatchContext, request: WatchRequestMessage): Watch {
-  const { nodeName } = request;
+/** Undefined where a further request came first. */
+async function nextUnless(
+  call: GrpcCall,
+  watch: Watch,
+  requests: Requests,
+): Promise<Iterable<void> | undefined> {
+  const end = new AbortController();
+  const abort = (): void => end.abort();
+  call.signal.addEventListener("abort", abort, { once: true });
+  let isReplaced = false;
+  const replace = (request: WatchRequestMessage | undefined): void => {
+    if (request === undefined) return;
+    isReplaced = true;
+    abort();
+  };
+  // What is wrong with it is told when its turn comes.
+  requests.ahead().then(replace, abort);
+  try {
+    return await watch.next(end.signal);
+  } catch (error) {
+    if (isReplaced && !call.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    call.signal.removeEventListener("abort", abort);
+  }
+}
+
+function openNodeWatch(context: WatchContext, request: WatchRequestMessage): Watch {
+  const { store, encoder } = context;
+  const { nodeName, interest } = request;
+  context.assertMayWatch?.(nodeName);
   if (request.extension > 0) {
     const sets = request.sets.flatMap((id) => furtherSetOf(id) ?? []);
-    const watcher = new NodeWatcher(store, nodeName, sets);
+    const wanted = interest && new Set(interest);
+    const watcher = new NodeWatcher(store, nodeName, sets, undefined, wanted);
     return {
+      setInterest: (keys) => watcher.setInterest(keys),
       next: async (signal) => nodeFrames(await watcher.nextLazily(signal), encoder),
       close: () => watcher.close(),
     };
@@ -91,7 +164,9 @@ function openNodeWatch({ store, encoder }: WatchContext, request: WatchRequestMe
   };
 }
 
-function openObjectWatch({ store, encoder }: WatchContext, request: WatchRequestMessage): Watch {
+function openObjectWatch(context: WatchContext, request: WatchRequestMessage): Watch {
+  const { store, encoder } = context;
+  context.assertMayWatch?.(undefined);
   const isOld = request.extension === 0;
   const further = isOld
     ? []

@@ -93,7 +93,8 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
   return {
     store,
     controlReport: reporters.get(CONTROL_OWNER),
-    open: (request) => new NodeWatcher(store, request.nodeName, request.sets, pause),
+    open: ({ nodeName, sets, interest }) =>
+      new NodeWatcher(store, nodeName, sets, pause, interest && new Set(interest)),
     start: async () => {
       const sources: { readonly spec: SourceSpec; readonly source: Source }[] = [];
       for (const spec of config.sources) {

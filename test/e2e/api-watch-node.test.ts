@@ -73,6 +73,33 @@ test("the operations over the API are those in process, in all sets", async () =
   expect(report.failures).toEqual([]);
 });
 
+test("with an interest only those services come, and it may change while an answer is awaited", async () => {
+  const db = sampleService({ name: "db", clusterIPs: ["10.96.0.2"] });
+  const store = storeOf([...nodes, web, db, endpoint("10.0.0.1")]);
+  const brain = await startBrain(store);
+  const request = { nodeName: "node-a", sets: [], interest: ["default/web"] };
+  const watcher = watchNode(clientOptions(portOf(brain)), request, createReport());
+  onTestFinished(() => watcher.close());
+  expect(words(await watcher.next())).toEqual([
+    "reset",
+    "set services default/web",
+    "set endpoints default/web/10.0.0.1",
+    "sync",
+  ]);
+  // What is not of interest is no change: the answer that comes is the one to the new interest.
+  const next = watcher.next();
+  write(store, { ...db, affinitySeconds: 30 });
+  watcher.setInterest(["default/web", "default/db"]);
+  expect(words(await next)).toEqual(["set services default/db", "sync"]);
+  watcher.setInterest(["default/db"]);
+  expect(words(await watcher.next())).toEqual([
+    "delete endpoints default/web/10.0.0.1",
+    "delete services default/web",
+    "sync",
+  ]);
+  expect(brain.server.stats().messagesSent).toBe(4 + 2 + 3);
+});
+
 test("an empty cluster gets its sync, and a poll gives what came in the meantime", async () => {
   const store = storeOf([]);
   const { watcher } = watch(clientOptions(portOf(await startBrain(store))));

@@ -5,6 +5,8 @@ export interface WatchRequest {
   readonly nodeName: string;
   /** The sets beyond services and endpoints that it wants. */
   readonly sets: readonly SetName[];
+  /** Keys of the only services that it wants; missing: all. */
+  readonly interest?: readonly string[];
 }
 
 /**

@@ -24,6 +24,8 @@ type Look =
 /** A service before and after; undefined where it is not there. */
 type Touched = readonly [ServiceState | undefined, ServiceState | undefined];
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 /** After about so many endpoints others have their turn. */
 const ENDPOINTS_A_TURN = 1000;
 
@@ -37,6 +39,10 @@ export class NodeWatcher {
   readonly #sets: ReadonlySet<SetName>;
   readonly #cursor: NodeCursor;
   readonly #pause: (() => Promise<void>) | undefined;
+  /** Keys of the services that it is told of; undefined: all. */
+  #interest: ReadonlySet<string> | undefined;
+  /** The same at the last change. */
+  #toldOf: ReadonlySet<string> | undefined;
   /** Where the node stood at the last change; undefined before the first. */
   #place: NodePlace | undefined;
   #revision = 0;
@@ -44,18 +50,26 @@ export class NodeWatcher {
   /**
    * @param sets those wanted beyond services and endpoints
    * @param pause lets others have their turn while a large change is worked out by `next`
+   * @param interest keys of the only services that it is told of; undefined: all
    */
   constructor(
     store: GlobalStore,
     nodeName: string,
     sets: readonly SetName[] = [],
     pause?: () => Promise<void>,
+    interest?: ReadonlySet<string>,
   ) {
     this.#pause = pause;
+    this.#interest = interest;
     this.#store = store;
     this.#nodeName = nodeName;
     this.#sets = new Set(sets);
     this.#cursor = store.nodeCursor();
+  }
+
+  /** From the next look on it is told of these services only; what it has to learn or forget for that is a change. */
+  setInterest(interest: ReadonlySet<string>): void {
+    this.#interest = interest;
   }
 
   /** The revision of the state at the last look: what was given brings the node up to it. */
@@ -106,6 +120,8 @@ export class NodeWatcher {
     const services = this.#cursor.services.advance();
     const others = this.#cursor.others.advance();
     const to = placeOf(state, this.#nodeName);
+    const [toldOf, interest] = [this.#toldOf, this.#interest];
+    this.#toldOf = interest;
     this.#place = to;
     this.#revision = state.revision;
     if (from === undefined || services === undefined || others === undefined) {
@@ -116,7 +132,9 @@ export class NodeWatcher {
       this.#addOther(batch, object, this.#store.get(kind, key));
     }
     const touched = from.zone === to.zone ? touchedBy(state, services) : all(state, services);
-    return { kind: "difference", batch, work: addTouched(batch, touched, from, to) };
+    const told =
+      interest === undefined ? touched : withInterest(touched, state, toldOf ?? NOTHING, interest);
+    return { kind: "difference", batch, work: addTouched(batch, told, from, to) };
   }
 
   /**
@@ -159,7 +177,12 @@ export class NodeWatcher {
       for (const object of table.values()) this.#addOther(batch, undefined, object);
     }
     for (const { group } of state.groups.values()) this.#addOther(batch, undefined, group);
-    return wholeOps(batch, [...state.services.values()], place);
+    const interest = this.#interest;
+    const services =
+      interest === undefined
+        ? [...state.services.values()]
+        : [...interest].flatMap((key) => state.services.get(key) ?? []);
+    return wholeOps(batch, services, place);
   }
 
   #addOther(batch: OpBatch, before: ModelObject | undefined, after: ModelObject | undefined): void {
@@ -227,6 +250,29 @@ function all(state: GlobalState, befores: Befores<ServiceState | undefined>): re
     }),
     ...gone.map(([, before]): Touched => [before, undefined]),
   ];
+}
+
+/** What was not told before counts as not there before, what is not to be told any more as gone. */
+function withInterest(
+  touched: readonly Touched[],
+  state: GlobalState,
+  before: ReadonlySet<string>,
+  after: ReadonlySet<string>,
+): readonly Touched[] {
+  const told: Touched[] = [];
+  const seen = new Set<string>();
+  for (const [old, now] of touched) {
+    const key = (old ?? now)?.key ?? "";
+    seen.add(key);
+    const pair: Touched = [before.has(key) ? old : undefined, after.has(key) ? now : undefined];
+    if (pair[0] !== undefined || pair[1] !== undefined) told.push(pair);
+  }
+  const isNews = (key: string): boolean => before.has(key) !== after.has(key) && !seen.has(key);
+  for (const key of before === after ? [] : [...before, ...after].filter(isNews)) {
+    const service = state.services.get(key);
+    told.push(after.has(key) ? [undefined, service] : [service, undefined]);
+  }
+  return told;
 }
 
 /** Goes on when it is asked for the next; gives how many endpoints it went through. */

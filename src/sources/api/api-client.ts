@@ -61,9 +61,10 @@ export class ApiClient {
 
   /**
    * The next change that says something new.
+   * @param request what is asked for, at the moment of asking
    * @throws CoreError ERR_ABORTED once the client is closed
    */
-  async next<T>(request: Uint8Array, taker: ChangeTaker<T>): Promise<T> {
+  async next<T>(request: () => Uint8Array, taker: ChangeTaker<T>): Promise<T> {
     for (;;) {
       if (this.#abort.signal.aborted) throw closed();
       try {
@@ -78,16 +79,21 @@ export class ApiClient {
     }
   }
 
+  /** Asks for something else where an answer is awaited; `next` has to ask for the same from now on. */
+  replace(request: Uint8Array): void {
+    this.#call?.replace(request);
+  }
+
   close(): void {
     this.#abort.abort();
     this.#call?.close();
     this.#call = undefined;
   }
 
-  async #attempt<T>(request: Uint8Array, taker: ChangeTaker<T>): Promise<T | undefined> {
+  async #attempt<T>(request: () => Uint8Array, taker: ChangeTaker<T>): Promise<T | undefined> {
     const call = this.#call ?? (await this.#connect());
     taker.begin();
-    await call.change(request, (op, reader) => taker.add(op, reader));
+    await call.change(request(), (op, reader) => taker.add(op, reader));
     return taker.commit();
   }
 

@@ -43,7 +43,7 @@ async function follow(
   const mirror = new ObjectMirror((change) => applyChange(store, owner, change));
   const request = wholeRequest();
   try {
-    while (!client.signal.aborted) await client.next(request, mirror);
+    while (!client.signal.aborted) await client.next(() => request, mirror);
   } catch (error) {
     if (!client.signal.aborted) {
       report.failed(new CoreError("ERR_API_PROTOCOL", "the API source ended", { cause: error }));

@@ -17,6 +17,8 @@ export interface ApiNodeWatcher {
    * @throws CoreError ERR_ABORTED when the signal or `close` ends the wait
    */
   next(signal?: AbortSignal): Promise<readonly Op[]>;
+  /** From now on these services only; for a watch that began with an interest. */
+  setInterest(keys: readonly string[]): void;
   close(): void;
 }
 
@@ -32,7 +34,8 @@ export function watchNode(
 class NodeWatch implements ApiNodeWatcher {
   readonly #client: ApiClient;
   readonly #mirror: NodeMirror;
-  readonly #request: Uint8Array;
+  readonly #wanted: WatchRequest;
+  #request: Uint8Array;
   /** The change that was asked for; a request stands until its answer is taken. */
   #coming: Promise<void> | undefined;
   #change: readonly Op[] | undefined;
@@ -40,14 +43,13 @@ class NodeWatch implements ApiNodeWatcher {
   constructor(options: ApiClientOptions, request: WatchRequest, report: SourceReporter) {
     this.#client = new ApiClient(options, "/localv1.Sets/Watch", report);
     this.#mirror = new NodeMirror(request.nodeName);
-    const writer = new ProtoWriter(64);
-    const further = request.sets.filter((set) => set !== "services" && set !== "endpoints");
-    writeWatchRequest(
-      writer,
-      request.nodeName,
-      further.map((set) => SET_ID[set]),
-    );
-    this.#request = Uint8Array.from(writer.view());
+    this.#wanted = request;
+    this.#request = encode(request);
+  }
+
+  setInterest(interest: readonly string[]): void {
+    this.#request = encode({ ...this.#wanted, interest });
+    this.#client.replace(this.#request);
   }
 
   poll(): readonly Op[] | undefined {
@@ -80,6 +82,18 @@ class NodeWatch implements ApiNodeWatcher {
   }
 
   async #fetch(): Promise<void> {
-    this.#change = await this.#client.next(this.#request, this.#mirror);
+    this.#change = await this.#client.next(() => this.#request, this.#mirror);
   }
+}
+
+function encode({ nodeName, sets, interest }: WatchRequest): Uint8Array {
+  const writer = new ProtoWriter(64);
+  const further = sets.filter((set) => set !== "services" && set !== "endpoints");
+  writeWatchRequest(
+    writer,
+    nodeName,
+    further.map((set) => SET_ID[set]),
+    interest,
+  );
+  return Uint8Array.from(writer.view());
 }
