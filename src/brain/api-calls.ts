@@ -1,17 +1,20 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import { CoreError } from "../core/errors.ts";
+import { CoreError, type ErrorCode } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import { GRPC_STATUS, type GrpcStatus } from "../wire/grpc/status.ts";
+import type { ApiGate, Caller } from "./api-gate.ts";
 import { FrameEncoder } from "./frame-encoder.ts";
 import { GrpcCall, refuseCall } from "./grpc-call.ts";
+import { serveJson } from "./json-call.ts";
 import { serveNodeWatch, serveObjectWatch, type WatchContext } from "./watch-calls.ts";
 
-const METHODS: ReadonlyMap<string, (call: GrpcCall, context: WatchContext) => Promise<void>> =
-  new Map([
-    ["/localv1.Sets/Watch", serveNodeWatch],
-    ["/globalv1.Sets/Watch", serveObjectWatch],
-  ]);
+type Serve = (call: GrpcCall, context: WatchContext) => Promise<void>;
+
+const METHODS: ReadonlyMap<string, Serve> = new Map([
+  ["/localv1.Sets/Watch", serveNodeWatch],
+  ["/globalv1.Sets/Watch", serveObjectWatch],
+]);
 
 export interface ApiCallLimits {
   readonly maxMessageBytes: number;
@@ -19,16 +22,35 @@ export interface ApiCallLimits {
   readonly cacheBytes: number;
 }
 
+/** What clients are told beyond that it failed. */
+const STATUS_OF: Partial<Record<ErrorCode, number>> = {
+  ERR_API_PROTOCOL: GRPC_STATUS.invalidArgument,
+  ERR_STATE_INVALID: GRPC_STATUS.invalidArgument,
+  ERR_API_MESSAGE_TOO_LARGE: GRPC_STATUS.resourceExhausted,
+  ERR_EXHAUSTED: GRPC_STATUS.resourceExhausted,
+  ERR_UNAUTHORIZED: GRPC_STATUS.unauthenticated,
+  ERR_NOT_FOUND: GRPC_STATUS.notFound,
+  ERR_KEY_TAKEN: GRPC_STATUS.alreadyExists,
+  ERR_ADDRESS_TAKEN: GRPC_STATUS.alreadyExists,
+  ERR_ETCD_UNREACHABLE: GRPC_STATUS.unavailable,
+};
+
 /** The calls of one API server: takes them in, serves them, ends them. */
 export class ApiCalls {
   readonly #context: WatchContext;
   readonly #limits: ApiCallLimits;
   readonly #log: Log | undefined;
+  readonly #gate: ApiGate | undefined;
   readonly #open = new Set<GrpcCall>();
   #changesSent = 0;
   #messagesSent = 0;
 
-  constructor(store: GlobalStore, limits: ApiCallLimits, log: Log | undefined) {
+  constructor(
+    store: GlobalStore,
+    limits: ApiCallLimits,
+    { log, gate }: { readonly log?: Log | undefined; readonly gate?: ApiGate | undefined },
+  ) {
+    this.#gate = gate;
     this.#context = {
       store,
       encoder: new FrameEncoder(limits.cacheBytes, () => this.#open.size > 1),
@@ -49,16 +71,16 @@ export class ApiCalls {
     };
   }
 
-  accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  accept(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, caller: Caller): void {
     stream.on("error", (error) => this.#log?.debug({ err: error }, "API call failed"));
     if (headers[":method"] !== "POST" || !isGrpc(headers["content-type"])) {
       stream.respond({ ":status": 415 }, { endStream: true });
       return;
     }
     const method = String(headers[":path"]);
-    const serve = METHODS.get(method);
+    const serve = this.#serverOf(method, caller);
     if (serve === undefined) {
-      const known = [...METHODS.keys()].join(" and ");
+      const known = [...METHODS.keys(), ...(this.#gate?.methods.keys() ?? [])].join(" and ");
       const message = `method ${method} is not known; expected ${known}`;
       refuseCall(stream, { code: GRPC_STATUS.unimplemented, message });
       return;
@@ -78,10 +100,19 @@ export class ApiCalls {
     }
   }
 
-  async #serve(
-    call: GrpcCall,
-    serve: (call: GrpcCall, context: WatchContext) => Promise<void>,
-  ): Promise<void> {
+  #serverOf(method: string, caller: Caller): Serve | undefined {
+    const gate = this.#gate;
+    const watch = METHODS.get(method);
+    if (gate === undefined) return watch;
+    if (watch !== undefined) {
+      const assertMayWatch = (node: string | undefined): void => gate.assertMayWatch(caller, node);
+      return (call, context) => watch(call, { ...context, assertMayWatch });
+    }
+    const answer = gate.methods.get(method);
+    return answer && ((call) => serveJson(call, (request) => answer(caller, request)));
+  }
+
+  async #serve(call: GrpcCall, serve: Serve): Promise<void> {
     this.#open.add(call);
     try {
       await serve(call, this.#context);
@@ -96,10 +127,8 @@ export class ApiCalls {
   #statusOf(error: unknown): GrpcStatus {
     if (error instanceof CoreError) {
       const { code, message } = error;
-      if (code === "ERR_API_PROTOCOL") return { code: GRPC_STATUS.invalidArgument, message };
-      if (code === "ERR_API_MESSAGE_TOO_LARGE") {
-        return { code: GRPC_STATUS.resourceExhausted, message };
-      }
+      const status = STATUS_OF[code];
+      if (status !== undefined) return { code: status, message };
     }
     this.#log?.error({ err: error }, "API call failed");
     return { code: GRPC_STATUS.internal, message: "the call failed; see the log of the server" };

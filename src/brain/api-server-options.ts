@@ -1,6 +1,7 @@
 import type { Log } from "../core/log.ts";
 import type { ListenAddress } from "../core/options/listen-address.ts";
 import { DEFAULT_KEEP_ALIVE, type KeepAliveOptions } from "../platform/http2/keep-alive.ts";
+import type { ApiGate, IssuedTls } from "./api-gate.ts";
 
 /** PEM files. Clients must show a certificate that one of `clientCaFile` signed. */
 export interface ApiServerTls {
@@ -12,7 +13,9 @@ export interface ApiServerTls {
 export interface ApiServerOptions {
   readonly listen: ListenAddress;
   /** Undefined: no TLS. */
-  readonly tls?: ApiServerTls | undefined;
+  readonly tls?: ApiServerTls | IssuedTls | undefined;
+  /** Undefined: whoever comes in may watch everything. */
+  readonly gate?: ApiGate | undefined;
   /** A longer request is refused. */
   readonly maxMessageBytes?: number;
   readonly maxConnections?: number;

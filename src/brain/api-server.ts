@@ -11,6 +11,7 @@ import { formatListenAddress, type ListenAddress } from "../core/options/listen-
 import type { GlobalStore } from "../core/store/global-store.ts";
 import { keepAlive } from "../platform/http2/keep-alive.ts";
 import { ApiCalls } from "./api-calls.ts";
+import { callerOf, type IssuedTls } from "./api-gate.ts";
 import {
   type ApiServerOptions,
   type ApiServerTls,
@@ -48,7 +49,7 @@ export async function createApiServer(
 ): Promise<ApiServer> {
   const settings = apiServerSettings(options);
   const { log } = options;
-  const calls = new ApiCalls(store, settings, log);
+  const calls = new ApiCalls(store, settings, options);
   const server = await openServer(options.tls);
   const sessions = new Set<ServerHttp2Session>();
   server.maxConnections = settings.maxConnections;
@@ -61,7 +62,11 @@ export async function createApiServer(
   server.on("tlsClientError", (error: Error) =>
     log?.warn({ err: error }, "API client refused: the TLS handshake failed"),
   );
-  server.on("stream", (stream, headers) => calls.accept(stream, headers));
+  const isUnix = options.listen.kind === "unix";
+  server.on("stream", (stream, headers) => {
+    const { session } = stream;
+    if (session !== undefined) calls.accept(stream, headers, callerOf(session, isUnix));
+  });
   const address = await listen(server, options.listen);
   server.on("error", (error) => log?.error({ err: error }, "API can not take a connection"));
 
@@ -86,8 +91,11 @@ export async function createApiServer(
   };
 }
 
-async function openServer(tls: ApiServerTls | undefined): Promise<Http2Server | Http2SecureServer> {
+async function openServer(
+  tls: ApiServerTls | IssuedTls | undefined,
+): Promise<Http2Server | Http2SecureServer> {
   if (tls === undefined) return createServer(HTTP2_SETTINGS);
+  if ("current" in tls) return openIssued(tls);
   const [cert, key, ca] = await Promise.all(
     [tls.certFile, tls.keyFile, tls.clientCaFile].map(readPem),
   );
@@ -109,6 +117,20 @@ async function openServer(tls: ApiServerTls | undefined): Promise<Http2Server | 
       { cause: error },
     );
   }
+}
+
+function openIssued(tls: IssuedTls): Http2SecureServer {
+  const server = createSecureServer({
+    ...HTTP2_SETTINGS,
+    ...tls.current(),
+    requestCert: true,
+    // Who joins has no certificate yet.
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
+  });
+  tls.onRenewed(() => server.setSecureContext(tls.current()));
+  return server;
 }
 
 async function readPem(file: string): Promise<Buffer> {

@@ -80,6 +80,11 @@ export class GrpcCall {
     return sent;
   }
 
+  /** Sends one message with its header. */
+  async answer(frame: Buffer): Promise<void> {
+    await this.#write(frame);
+  }
+
   /** Ends the call with a status; what was sent before it still arrives. */
   end(status: GrpcStatus): void {
     this.#status = status;

@@ -5,6 +5,7 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["run", async () => (await import("./run.ts")).createRunCommand()],
   ["up", async () => (await import("./up.ts")).createUpCommand()],
   ["kube-proxy", async () => (await import("./kube-proxy.ts")).KUBE_PROXY],
+  ["manager", async () => (await import("./manager.ts")).MANAGER],
   ["lb", async () => (await import("./lb.ts")).LB],
   ["edge node", async () => (await import("./edge/edge-node.ts")).EDGE_NODE],
   ["edge status", async () => (await import("./edge/edge-status.ts")).EDGE_STATUS],

@@ -1,5 +1,6 @@
 import { loadAllBackends } from "../backends/registry.ts";
 import { resolveConfig } from "../daemon/config.ts";
+import { MANAGER_OPTIONS } from "../daemon/manager/manager-options.ts";
 import { CONFIG_OPTION, OPTION_GROUPS, WORDS } from "../daemon/options.ts";
 import { backendOptionGroups } from "./backend-option-groups.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
@@ -16,7 +17,7 @@ export async function createRunCommand(): Promise<CommandSpec> {
     arguments: [],
     optionGroups: [
       { title: "Sources and backends", specs: { ...WORDS, ...CONFIG_OPTION } },
-      ...OPTION_GROUPS,
+      ...OPTION_GROUPS.filter(({ specs }) => specs !== MANAGER_OPTIONS),
       ...backendOptionGroups(backends),
     ],
     examples: [

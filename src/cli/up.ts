@@ -1,5 +1,6 @@
 import { loadAllBackends } from "../backends/registry.ts";
 import { resolveConfig } from "../daemon/config.ts";
+import { MANAGER_OPTIONS } from "../daemon/manager/manager-options.ts";
 import { CONFIG_OPTION, CONTROL_OPTIONS, OPTION_GROUPS, WORDS } from "../daemon/options.ts";
 import { backendOptionGroups } from "./backend-option-groups.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
@@ -9,7 +10,9 @@ import { UpConsole } from "./up-console.ts";
 /** `run` with commands and a journal. */
 export async function createUpCommand(): Promise<CommandSpec> {
   const backends = await loadAllBackends();
-  const others = OPTION_GROUPS.filter(({ specs }) => specs !== CONTROL_OPTIONS);
+  const others = OPTION_GROUPS.filter(
+    ({ specs }) => specs !== CONTROL_OPTIONS && specs !== MANAGER_OPTIONS,
+  );
   return {
     name: "up",
     summary: "an instance that takes commands, and keeps what they make",

@@ -16,7 +16,7 @@ test("it has just the keys that the parser takes", async () => {
   const groups = OPTION_GROUPS.map(({ specs }) => specs);
   const schema = configJsonSchema(groups, await loadAllBackends());
   expect(schema).toMatchObject({ properties: { options: { properties: {} } } });
-  const keys = [...JSON.stringify(schema).matchAll(/"([a-z-]+)":\{"description"/g)].map(
+  const keys = [...JSON.stringify(schema).matchAll(/"([a-z0-9-]+)":\{"description"/g)].map(
     ([, key]) => key,
   );
   for (const name of await fileOptionNames()) expect(keys).toContain(name);

@@ -1,5 +1,6 @@
 import type { BackendDefinition } from "../backends/backend.ts";
 import { loadAllBackends, loadBackend } from "../backends/registry.ts";
+import { MANAGER_OWNER } from "../brain/manager/owner.ts";
 import type { PathPart } from "../core/model/problems.ts";
 import { flagName, type OptionSpecs, type ValuesOf } from "../core/options/option-spec.ts";
 import {
@@ -21,6 +22,8 @@ import {
 import { addressOf, type ControlConfig, resolveControl } from "./control-config.ts";
 import { type EtcdAccess, etcdAccessFor } from "./etcd-access.ts";
 import { Faults } from "./faults.ts";
+import { type ManagerConfig, resolveManager } from "./manager/manager-config.ts";
+import { MANAGER_OPTIONS } from "./manager/manager-options.ts";
 import { CONFIG_OPTION, CONTROL_OPTIONS, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
 import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
 import { readThisMachine } from "./this-machine.ts";
@@ -46,6 +49,8 @@ export interface InstanceConfig {
   readonly etcd?: EtcdAccess;
   /** Missing where it takes no commands. */
   readonly control?: ControlConfig;
+  /** Missing where it is no manager. */
+  readonly manager?: ManagerConfig | undefined;
 }
 
 export interface ConfigInputs {
@@ -57,6 +62,8 @@ export interface ConfigInputs {
   readonly sources?: readonly SourceSpec[];
   /** Whether it takes commands; then it may have no source, and what is not said is as `UP_PRESETS` has it. */
   readonly isControlled?: boolean;
+  /** Whether it is a manager of the edge: it serves the API, and takes commands. */
+  readonly isManager?: boolean;
   /** What `--to auto` chooses; by what works on this machine where it is missing. */
   readonly chooseBackend?: () => Promise<BackendChoice>;
 }
@@ -70,7 +77,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   const faults = new Faults();
   const path = faults.values(resolveOptions(CONFIG_OPTION, given))?.config;
   const file = path === undefined ? EMPTY_CONFIG_FILE : await readFileOf(path, faults);
-  const { isControlled = false } = inputs;
+  const { isManager, isControlled, backend, ownSources } = roleOf(inputs);
   const fromFile = fileLayer(file.options, ["options"]);
   const layers = [...given, fromFile];
   const presets = isControlled ? [flagLayer(UP_PRESETS)] : [];
@@ -78,6 +85,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   const controls = isControlled
     ? faults.values(resolveOptions(CONTROL_OPTIONS, layers))
     : undefined;
+  const manager = managerOf(isManager, layers, faults);
   const words = faults.values(resolveOptions(WORDS, given)) ?? { from: [], to: [] };
   const pathOf = (word: string): readonly PathPart[] => firstLayer(given, word)?.path(word) ?? [];
   const sources =
@@ -87,7 +95,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
       (index) => (words.from.length > 0 ? pathOf("from") : ["sources", index]),
       { faults, mayBeNone: isControlled },
     );
-  const entries = entriesOf(words.to, file.backends, pathOf("to"), isControlled);
+  const entries = entriesOf(words.to, file.backends, pathOf("to"), backend);
   if (entries.length === 0) faults.missing("no backend; expected --to BACKEND, such as --to print");
   const choose = inputs.chooseBackend ?? (() => chooseBackend(readThisMachine()));
   const backends = await resolveBackends(entries, { given, file: fromFile, choose }, faults);
@@ -100,7 +108,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   const control = controls && (await resolveControl(controls, values.state, inputs.environment));
   return Object.freeze({
     node: values.node ?? inputs.hostName,
-    sources,
+    sources: [...sources, ...ownSources],
     backends,
     servesApi: entries.some((entry) => entry.to === API),
     values: {
@@ -110,7 +118,34 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     },
     ...(etcd && { etcd }),
     ...(control && { control }),
+    manager,
   });
+}
+
+/** What an instance is for: who it listens to, and where the state goes unless somebody says otherwise. */
+function roleOf({ isManager = false, isControlled = isManager }: ConfigInputs): {
+  readonly isManager: boolean;
+  readonly isControlled: boolean;
+  readonly backend: string | undefined;
+  readonly ownSources: readonly SourceSpec[];
+} {
+  if (isManager) return { isManager, isControlled, backend: API, ownSources: [OWN_SOURCE] };
+  return {
+    isManager,
+    isControlled,
+    backend: isControlled ? UP_BACKEND : undefined,
+    ownSources: [],
+  };
+}
+
+function managerOf(
+  isManager: boolean,
+  layers: readonly OptionLayer[],
+  faults: Faults,
+): ManagerConfig | undefined {
+  if (!isManager) return undefined;
+  const values = faults.values(resolveOptions(MANAGER_OPTIONS, layers));
+  return values && faults.attempt(() => resolveManager(values));
 }
 
 /** What is wrong with it is told with what else is. */
@@ -123,22 +158,28 @@ async function readFileOf(path: string, faults: Faults): Promise<ConfigFile> {
 /** What holds with `up` where nothing else is said. */
 const UP_PRESETS = { metricsListen: "127.0.0.1:10249", healthListen: "127.0.0.1:10256" };
 const UP_BACKEND = "userspace";
+const OWN_SOURCE: SourceSpec = { kind: "manager", owner: MANAGER_OWNER };
 
 function entriesOf(
   words: readonly string[],
   inFile: readonly BackendEntry[],
   at: readonly PathPart[],
-  isControlled: boolean,
+  preset: string | undefined,
 ): readonly BackendEntry[] {
   if (words.length > 0) return words.map((to) => ({ to, options: {}, at }));
-  const isMissing = inFile.length === 0 && isControlled;
-  return isMissing ? [{ to: UP_BACKEND, options: {}, at: ["--to"] }] : inFile;
+  const isMissing = inFile.length === 0 && preset !== undefined;
+  return isMissing ? [{ to: preset, options: {}, at: ["--to"] }] : inFile;
 }
 
 /** The keys that `options:` of a config file may have. */
 export async function fileOptionNames(): Promise<readonly string[]> {
   const backends = await loadAllBackends();
-  const specs = [RUN_OPTIONS, CONTROL_OPTIONS, ...backends.map((backend) => backend.options)];
+  const specs = [
+    RUN_OPTIONS,
+    CONTROL_OPTIONS,
+    MANAGER_OPTIONS,
+    ...backends.map((backend) => backend.options),
+  ];
   return [...new Set(specs.flatMap((group) => Object.keys(group)))].map(flagName);
 }
 

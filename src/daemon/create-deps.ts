@@ -48,9 +48,14 @@ export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDep
 
 async function startApi(
   store: GlobalStore,
-  { values }: InstanceConfig,
+  config: InstanceConfig,
   log: Log,
 ): Promise<ApiAttachment> {
+  const { values, manager, control } = config;
+  if (manager !== undefined && control !== undefined) {
+    const { startManager } = await import("./manager/start-manager.ts");
+    return startManager(store, { ...config, manager }, { log, stateFolder: control.stateFolder });
+  }
   const { createApiServer } = await import("../brain/api-server.ts");
   const server = await createApiServer(store, {
     listen: values.apiListen,

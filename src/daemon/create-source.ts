@@ -30,6 +30,10 @@ export async function createSource(
       const { createGivenSource } = await import("../sources/given/given-source.ts");
       return createGivenSource({ owner, objects: spec.objects });
     }
+    case "manager": {
+      const { createOwnSource } = await import("./manager/own-source.ts");
+      return createOwnSource(owner);
+    }
     case "file": {
       const { createFileSource } = await import("../sources/file/file-source.ts");
       return createFileSource({ owner, path: spec.path, maxFileBytes: values.maxFileBytes });

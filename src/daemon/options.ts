@@ -2,6 +2,7 @@ import type { ListenAddress } from "../core/options/listen-address.ts";
 import type { OptionSpec, OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import { AVAILABLE_BACKENDS } from "./backend-words.ts";
 import { KUBE_OPTIONS } from "./kube-options.ts";
+import { MANAGER_OPTIONS } from "./manager/manager-options.ts";
 
 /** Options of every command. */
 export const LOG_OPTIONS = {
@@ -257,6 +258,7 @@ export type ControlValues = ValuesOf<typeof CONTROL_OPTIONS>;
 export const OPTION_GROUPS: readonly { readonly title: string; readonly specs: OptionSpecs }[] = [
   { title: "This instance", specs: INSTANCE_OPTIONS },
   { title: "Commands (portolan up)", specs: CONTROL_OPTIONS },
+  { title: "Manager (portolan manager)", specs: MANAGER_OPTIONS },
   { title: "State files", specs: FILE_OPTIONS },
   { title: "Kubernetes (--from kube)", specs: KUBE_OPTIONS },
   { title: "API server (--to api)", specs: API_SERVER_OPTIONS },

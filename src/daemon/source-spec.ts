@@ -17,6 +17,8 @@ export type SourceSpec =
   /** `context` is undefined where the options decide. */
   | { readonly kind: "kube"; readonly owner: string; readonly context: string | undefined }
   | { readonly kind: "etcd"; readonly owner: string; readonly members: readonly ListenAddress[] }
+  /** What the manager in this very instance keeps. */
+  | { readonly kind: "manager"; readonly owner: string }
   | { readonly kind: "given"; readonly owner: string; readonly objects: readonly ModelObject[] };
 
 const DEFAULT_API_PORT = 12090;

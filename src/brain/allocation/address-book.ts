@@ -3,7 +3,7 @@ import { FAMILIES } from "../../core/model/address.ts";
 import { KINDS, type ModelObject } from "../../core/model/object.ts";
 import type { EdgePolicy } from "../../core/model/service.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
-import { bitsOf, ipOfNumber, parseSpan, type Span } from "./address-number.ts";
+import { bitsOf, ipOfNumber, overlap, parseSpan, type Span } from "./address-number.ts";
 import { type AddressPlan, checkAddressPlan } from "./address-plan.ts";
 import { BlockPool } from "./block-pool.ts";
 
@@ -55,6 +55,12 @@ export class AddressBook {
   isClaimed(ip: string): boolean {
     const span = parseSpan(ip);
     return this.#pools.some((pool) => pool.isClaimed(span));
+  }
+
+  /** Whether services may have it. */
+  isServiceAddress(ip: string, policy: EdgePolicy): boolean {
+    const span = parseSpan(ip);
+    return this.#plan.services[policy].some((range) => overlap(parseSpan(range), span));
   }
 
   reserve(): Reservation {

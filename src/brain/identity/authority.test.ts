@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
-import { Authority, createAuthority, pinOf } from "./authority.ts";
+import { Authority, createAuthority } from "./authority.ts";
+import { pinOf } from "./pin.ts";
 
 const NOW = Date.UTC(2026, 10, 17);
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, webcrypto } from "node:crypto";
+import { createPrivateKey, createPublicKey, webcrypto } from "node:crypto";
 import { isIP } from "node:net";
 import {
   AuthorityKeyIdentifierExtension,
@@ -13,7 +13,9 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from "@peculiar/x509";
+import * as z from "zod";
 import { CoreError } from "../../core/errors.ts";
+import { pinOf } from "./pin.ts";
 import { formatIdentity, type Identity } from "./spiffe-id.ts";
 
 /** What an authority is: whoever has it can name anybody. */
@@ -24,6 +26,12 @@ export interface AuthorityKeys {
   /** PEM, PKCS #8. */
   readonly privateKey: string;
 }
+
+export const authorityKeysSchema: z.ZodType<AuthorityKeys> = z.strictObject({
+  trustDomain: z.string(),
+  certificate: z.string(),
+  privateKey: z.string(),
+});
 
 export interface SigningRequest {
   readonly identity: Identity;
@@ -140,11 +148,6 @@ export class Authority {
 }
 
 type GeneralNameInput = Pick<GeneralName, "type" | "value">;
-
-/** What a join token knows an authority by. */
-export function pinOf(certificate: Buffer): string {
-  return createHash("sha256").update(certificate).digest("base64url");
-}
 
 async function importPublicKey(pem: string): Promise<webcrypto.CryptoKey> {
   try {

@@ -14,11 +14,11 @@ const TRUST_DOMAIN = /^[a-z0-9._-]{1,253}$/;
 const FORM = /^spiffe:\/\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
 
 /** What a name in an identity may have; `.` and `..` would be paths. */
-function isIdentityName(name: string): boolean {
+export function isIdentityName(name: string): boolean {
   return SEGMENT.test(name) && name !== "." && name !== "..";
 }
 
-function isTrustDomain(text: string): boolean {
+export function isTrustDomain(text: string): boolean {
   return TRUST_DOMAIN.test(text);
 }
 

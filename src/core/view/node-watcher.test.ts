@@ -54,6 +54,26 @@ test("the first change is the whole state between reset and sync, in order", () 
   ]);
 });
 
+test("an edge address leads to whole instances: a service needs no ports for them", () => {
+  const edge = sampleService({
+    name: "edge",
+    ports: [],
+    edgeIPs: [{ address: "10.30.0.1", policy: "round-robin", instance: -1 }],
+  });
+  const at = (name: string, fields: Partial<Endpoint> = {}) =>
+    sampleEndpoint({ group: "edge", name, addresses: ["10.18.0.2"], ...fields });
+  const store = storeWith(edge, at("a"), at("b", { ready: false }));
+  const watcher = new NodeWatcher(store, "n");
+  expect(words(watcher.poll())).toEqual([
+    "reset",
+    "set services default/edge",
+    "set endpoints default/edge/a",
+    "sync",
+  ]);
+  set(store, { ...edge, edgeIPs: [] });
+  expect(words(watcher.poll())).toContain("delete endpoints default/edge/a");
+});
+
 test("an empty state is a change too, but only once all sources are synced", () => {
   const store = new GlobalStore();
   store.register("kube");

@@ -72,6 +72,8 @@ class ServicePlan {
   /** Each endpoint as nodes see it on which it does not run: the same operation for all of them. */
   readonly #remoteOps: EndpointOp[] = [];
   readonly #remoteUses: Uses[] = [];
+  /** Whether its addresses lead to whole instances, as those of the edge do, and it names no ports. */
+  readonly #isWhole: boolean;
   readonly #usesCluster: boolean;
   readonly #usesLocal: boolean;
   /** Most endpoints of a service are used like the one before: one list of ports serves them all. */
@@ -81,6 +83,7 @@ class ServicePlan {
     const { key, service } = state;
     const external = state.listened || isExternallyReachable(service);
     const internalLocal = service.internalTrafficPolicy === "Local";
+    this.#isWhole = service.edgeIPs.length > 0 && service.ports.length === 0;
     this.#usesCluster = !internalLocal || external || service.edgeIPs.length > 0;
     this.#usesLocal = internalLocal || (external && service.externalTrafficPolicy === "Local");
     const { endpoints, paths } = withPaths(state);
@@ -103,7 +106,7 @@ class ServicePlan {
     const endpoints: EndpointOp[] = [];
     for (const [at, endpoint] of this.#endpoints.entries()) {
       let uses: Uses = "";
-      let isUsed = false;
+      let isUsed = this.#isWhole && endpoint.ready;
       for (const lane of lanes) {
         const use = lane.candidates.targets[at] === 0 ? "-" : this.#useOf(endpoint, lane, place);
         uses += use;

@@ -5,6 +5,8 @@ export const GRPC_STATUS = {
   unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
   resourceExhausted: 8,
   unimplemented: 12,
   internal: 13,

@@ -1,0 +1,107 @@
+import type { Protocol, StringMap } from "../../core/model/common.ts";
+import type { Tunnel } from "../../core/model/node.ts";
+import type { EdgeAddress, EdgePolicy } from "../../core/model/service.ts";
+
+/** What a node says of itself. */
+export interface NodePlace {
+  readonly addresses: readonly string[];
+  readonly zone: string;
+  readonly labels: StringMap;
+  readonly tunnel?: Tunnel | undefined;
+}
+
+export interface JoinRequest extends NodePlace {
+  readonly token: string;
+  readonly node: string;
+  /** PEM, SPKI, on the curve P-256. */
+  readonly publicKey: string;
+}
+
+/** What is missing stays as it was. */
+export interface RenewRequest {
+  readonly addresses?: readonly string[] | undefined;
+  readonly zone?: string | undefined;
+  readonly labels?: StringMap | undefined;
+  readonly tunnel?: Tunnel | undefined;
+  readonly wantsCertificate: boolean;
+}
+
+export interface UndeployRequest {
+  /** NAMESPACE/NAME. */
+  readonly service: string;
+  readonly instance: number;
+}
+
+export interface DeployRequest extends UndeployRequest {
+  readonly addresses: readonly string[];
+  /** Missing: as the service has them. */
+  readonly ports?:
+    | readonly { readonly name: string; readonly protocol: Protocol; readonly port: number }[]
+    | undefined;
+  readonly ready: boolean;
+  readonly weight: number;
+  readonly needs: readonly string[];
+  readonly labels: StringMap;
+  /** Addresses that are wanted; those of policies that are not named here are given. */
+  readonly edgeIPs: readonly { readonly address: string; readonly policy: EdgePolicy }[];
+}
+
+export interface TableRequest {
+  /** A name or an address. */
+  readonly query: string;
+}
+
+export interface CreateTokenRequest {
+  readonly lifetimeMs: number;
+  /** -1: any number. */
+  readonly uses: number;
+  readonly note: string;
+}
+
+export interface RevokeTokenRequest {
+  readonly id: string;
+}
+
+export interface RemoveNodeRequest {
+  readonly node: string;
+}
+
+/** What a node has to know to be one. */
+export interface NodeTerms {
+  readonly node: string;
+  readonly subnets: readonly string[];
+  /** Where service addresses come from: what the tunnel device is for. */
+  readonly serviceRanges: readonly string[];
+  /** It has to renew so often, */
+  readonly renewEveryMs: number;
+  /** or is dead after so long. */
+  readonly timeoutMs: number;
+}
+
+/** Who a node is, as others can check. */
+export interface NodeCredentials {
+  /** PEM. */
+  readonly certificate: string;
+  /** PEM, of who signed it. */
+  readonly authority: string;
+  readonly expiresMs: number;
+}
+
+export interface JoinAnswer extends NodeTerms {
+  readonly credentials: NodeCredentials;
+}
+
+export interface RenewAnswer extends NodeTerms {
+  readonly credentials?: NodeCredentials | undefined;
+}
+
+export interface DeployAnswer {
+  readonly service: string;
+  readonly instance: number;
+  readonly edgeIPs: readonly EdgeAddress[];
+}
+
+export interface UndeployAnswer {
+  /** False where it was not there, or is another node's. */
+  readonly isGone: boolean;
+}

@@ -1,0 +1,2 @@
+/** How the store calls a manager. */
+export const MANAGER_OWNER = "manager";

@@ -1,0 +1,61 @@
+import {
+  type AddressPlan,
+  checkAddressPlan,
+  DEFAULT_ADDRESS_PLAN,
+} from "../../brain/allocation/address-plan.ts";
+import { isTrustDomain } from "../../brain/identity/spiffe-id.ts";
+import { CoreError } from "../../core/errors.ts";
+import type { ManagerValues } from "./manager-options.ts";
+
+/** What makes an instance a manager. */
+export interface ManagerConfig {
+  readonly names: readonly string[];
+  readonly trustDomain: string;
+  readonly timeoutMs: number;
+  readonly certificateMs: number;
+  readonly plan: AddressPlan;
+}
+
+const MIN_TIMEOUT_MS = 100;
+
+/** @throws CoreError ERR_CONFIG_INVALID */
+export function resolveManager(values: ManagerValues): ManagerConfig {
+  const { trustDomain, nodeTimeout, certificateLifetime, managerNames: names } = values;
+  if (!isTrustDomain(trustDomain)) {
+    throw invalid("trust-domain", trustDomain, 'lower-case letters, digits, ".", "_" and "-"');
+  }
+  if (nodeTimeout < MIN_TIMEOUT_MS) {
+    throw invalid("node-timeout", `${nodeTimeout} ms`, `at least ${MIN_TIMEOUT_MS} ms`);
+  }
+  const plan = planOf(values);
+  checkAddressPlan(plan);
+  return {
+    names,
+    trustDomain,
+    timeoutMs: nodeTimeout,
+    certificateMs: certificateLifetime,
+    plan,
+  };
+}
+
+function planOf({
+  nodeRanges,
+  serviceRanges,
+  nodePrefixV4,
+  nodePrefixV6,
+}: ManagerValues): AddressPlan {
+  const { nodes, services } = DEFAULT_ADDRESS_PLAN;
+  return {
+    ...DEFAULT_ADDRESS_PLAN,
+    nodes: nodeRanges.length > 0 ? nodeRanges : nodes,
+    nodePrefix: { v4: nodePrefixV4, v6: nodePrefixV6 },
+    services:
+      serviceRanges.length > 0
+        ? { "round-robin": serviceRanges, closest: serviceRanges, instance: serviceRanges }
+        : services,
+  };
+}
+
+function invalid(option: string, value: string, expected: string): CoreError {
+  return new CoreError("ERR_CONFIG_INVALID", `--${option}: "${value}"; expected ${expected}`);
+}
