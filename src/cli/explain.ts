@@ -4,13 +4,13 @@ import { describeVerdict, verdictToJson } from "../core/route/describe.ts";
 import type { Packet, RequestHint } from "../core/route/packet.ts";
 import { POLICY_OPTIONS, routePolicyOf } from "../core/route/policy-options.ts";
 import { createRouter, type Router } from "../core/route/route.ts";
-import { WORLD } from "../daemon/create-deps.ts";
 import { createSource } from "../daemon/create-source.ts";
 import { etcdAccessFor } from "../daemon/etcd-access.ts";
 import { KUBE_OPTIONS } from "../daemon/kube-options.ts";
 import { API_CLIENT_OPTIONS, ETCD_OPTIONS, FILE_OPTIONS } from "../daemon/options.ts";
 import { parseSourceSpec } from "../daemon/source-spec.ts";
 import { takeSnapshot } from "../daemon/take-snapshot.ts";
+import { WORLD } from "../daemon/world.ts";
 import {
   askLiveOf,
   BACKEND_OPTIONS,
@@ -143,7 +143,12 @@ async function openRouter(
   };
   const specs = from.map((text) => parseSourceSpec(text));
   const { environment } = input.context;
-  const etcd = await etcdAccessFor(specs, resolveFlags(ETCD_OPTIONS, input), environment);
+  const etcd = await etcdAccessFor(
+    specs,
+    undefined,
+    resolveFlags(ETCD_OPTIONS, input),
+    environment,
+  );
   const world = { ...WORLD, node: undefined, etcd };
   const sources = await Promise.all(specs.map((spec) => createSource(spec, values, world)));
   const store = await takeSnapshot(sources);

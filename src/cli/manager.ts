@@ -60,6 +60,10 @@ export const MANAGER: CommandSpec = {
     },
     { help: "where an address leads", command: "manager table 10.30.0.1" },
     { help: "a node that will not come back", command: "manager remove edge-7" },
+    {
+      help: "one of several managers",
+      command: "manager --api-listen 0.0.0.0:12090 --manager-etcd 10.0.0.1:2379,10.0.0.2:2379",
+    },
   ],
   run: manage,
 };

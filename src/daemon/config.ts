@@ -104,7 +104,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     faults.attempt(() => clientTlsOf(values));
   }
   if (values === undefined || faults.any) throw faults.error();
-  const etcd = await etcdAccessFor(sources, values, inputs.environment);
+  const etcd = await etcdAccessFor(sources, manager, values, inputs.environment);
   const control = controls && (await resolveControl(controls, values.state, inputs.environment));
   return Object.freeze({
     node: values.node ?? inputs.hostName,

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/log.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import type { InstanceConfig } from "./config.ts";
@@ -8,16 +7,9 @@ import { createPresence } from "./presence.ts";
 import { readThisMachine } from "./this-machine.ts";
 import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
 import { readVersion } from "./version.ts";
+import { WORLD } from "./world.ts";
 
 const MS_PER_SECOND = 1000;
-
-/** Time and chance as they are. */
-export const WORLD: Pick<InstanceDeps, "random" | "sleep"> = {
-  random: () => Math.random(),
-  sleep: async (ms, signal) => {
-    await wait(ms, undefined, { signal });
-  },
-};
 
 /** All that an instance takes from the real world. */
 export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDeps {

@@ -45,13 +45,14 @@ export async function resolveEtcdAccess(
   };
 }
 
-/** The same where one of the sources is an etcd. */
+/** The same where one of the sources is an etcd, or the manager keeps its state in one. */
 export async function etcdAccessFor(
   sources: readonly SourceSpec[],
+  manager: { readonly etcd: unknown } | undefined,
   values: EtcdValues,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<EtcdAccess | undefined> {
-  const isWanted = sources.some((source) => source.kind === "etcd");
+  const isWanted = manager?.etcd !== undefined || sources.some((source) => source.kind === "etcd");
   return isWanted ? resolveEtcdAccess(values, environment) : undefined;
 }
 

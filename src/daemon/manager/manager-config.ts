@@ -5,11 +5,15 @@ import {
 } from "../../brain/allocation/address-plan.ts";
 import { isTrustDomain } from "../../brain/identity/spiffe-id.ts";
 import { CoreError } from "../../core/errors.ts";
+import type { ListenAddress } from "../../core/options/listen-address.ts";
+import { parseEtcdMembers } from "../source-spec.ts";
 import type { ManagerValues } from "./manager-options.ts";
 
 /** What makes an instance a manager. */
 export interface ManagerConfig {
   readonly names: readonly string[];
+  /** Undefined: the state folder keeps it. */
+  readonly etcd: readonly ListenAddress[] | undefined;
   readonly trustDomain: string;
   readonly timeoutMs: number;
   readonly certificateMs: number;
@@ -31,6 +35,7 @@ export function resolveManager(values: ManagerValues): ManagerConfig {
   checkAddressPlan(plan);
   return {
     names,
+    etcd: etcdOf(values.managerEtcd),
     trustDomain,
     timeoutMs: nodeTimeout,
     certificateMs: certificateLifetime,
@@ -54,6 +59,13 @@ function planOf({
         ? { "round-robin": serviceRanges, closest: serviceRanges, instance: serviceRanges }
         : services,
   };
+}
+
+function etcdOf(text: string | undefined): readonly ListenAddress[] | undefined {
+  if (text === undefined) return undefined;
+  const members = parseEtcdMembers(text);
+  if (members === undefined) throw invalid("manager-etcd", text, "HOST:PORT[,HOST:PORT]");
+  return members;
 }
 
 function invalid(option: string, value: string, expected: string): CoreError {

@@ -7,6 +7,11 @@ export const MANAGER_OPTIONS = {
     placeholder: "HOST",
     help: "names and addresses that nodes call this manager by, beside those of this machine; may be repeated",
   },
+  managerEtcd: {
+    kind: "string",
+    placeholder: "HOST:PORT[,HOST:PORT]",
+    help: "keep what the manager knows in this etcd, for several managers; in the state folder when not given",
+  },
   trustDomain: {
     kind: "string",
     placeholder: "NAME",

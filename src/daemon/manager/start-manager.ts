@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createApiServer } from "../../brain/api-server.ts";
+import { EtcdLedger } from "../../brain/manager/etcd-ledger.ts";
+import { EtcdPulse } from "../../brain/manager/etcd-pulse.ts";
 import type { Ledger, Pulse } from "../../brain/manager/ledger.ts";
 import { LocalPulse } from "../../brain/manager/local-pulse.ts";
 import { Manager } from "../../brain/manager/manager.ts";
@@ -10,10 +12,14 @@ import { openAuthority } from "../../brain/manager/open-authority.ts";
 import { ServerIdentity } from "../../brain/manager/server-identity.ts";
 import type { Log } from "../../core/log.ts";
 import { isHostName } from "../../core/model/address.ts";
+import type { ListenAddress } from "../../core/options/listen-address.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
+import { EtcdClient } from "../../engines/etcd/etcd-client.ts";
 import { Closers } from "../closers.ts";
 import type { InstanceConfig } from "../config.ts";
+import type { EtcdAccess } from "../etcd-access.ts";
 import type { ApiAttachment } from "../instance-deps.ts";
+import { WORLD } from "../world.ts";
 import { FileLedger } from "./file-ledger.ts";
 import type { ManagerConfig } from "./manager-config.ts";
 import { MANAGER_SOCKET } from "./socket-name.ts";
@@ -31,9 +37,7 @@ export async function startManager(
   const closers = new Closers(log);
   const nowMs = (): number => Date.now();
   try {
-    const { ledger, pulse } = await openLedger(settings, stateFolder, log);
-    closers.add("ledger", () => ledger.close());
-    closers.add("liveness", async () => pulse.close());
+    const { ledger, pulse } = await openLedger(config, closers, { log, stateFolder });
     const { trustDomain, timeoutMs, certificateMs, plan } = settings;
     const authority = await openAuthority(ledger, trustDomain, nowMs());
     const options = { timeoutMs, certificateMs, plan, nowMs, randomBytes, log };
@@ -70,16 +74,55 @@ export async function startManager(
   }
 }
 
+interface Kept {
+  readonly ledger: Ledger;
+  readonly pulse: Pulse;
+}
+
 async function openLedger(
-  { timeoutMs }: ManagerConfig,
-  stateFolder: string,
-  log: Log,
-): Promise<{ readonly ledger: Ledger; readonly pulse: Pulse }> {
-  const ledger = await FileLedger.open(join(stateFolder, FOLDER), log, () => Date.now());
+  config: InstanceConfig & { readonly manager: ManagerConfig },
+  closers: Closers,
+  { log, stateFolder }: { readonly log: Log; readonly stateFolder: string },
+): Promise<Kept> {
+  const { etcd: members, timeoutMs } = config.manager;
+  const kept =
+    members === undefined || config.etcd === undefined
+      ? await openInFolder(join(stateFolder, FOLDER), timeoutMs, log)
+      : await openInEtcd({ members, access: config.etcd, timeoutMs }, closers, log);
+  closers.add("ledger", () => kept.ledger.close());
+  closers.add("liveness", async () => kept.pulse.close());
+  return kept;
+}
+
+async function openInFolder(folder: string, timeoutMs: number, log: Log): Promise<Kept> {
+  const ledger = await FileLedger.open(folder, log, () => Date.now());
   const nodes = [...ledger.objects()].flatMap((object) =>
     object.kind === "Node" ? [object.name] : [],
   );
-  const pulse = new LocalPulse({ timeoutMs, nodes, nowMs: () => performance.now() });
+  return { ledger, pulse: new LocalPulse({ timeoutMs, nodes, nowMs: () => performance.now() }) };
+}
+
+async function openInEtcd(
+  {
+    members,
+    access,
+    timeoutMs,
+  }: {
+    readonly members: readonly ListenAddress[];
+    readonly access: EtcdAccess;
+    readonly timeoutMs: number;
+  },
+  closers: Closers,
+  log: Log,
+): Promise<Kept> {
+  const { tls, credentials } = access;
+  const client = new EtcdClient({ members, tls, credentials, ...WORLD });
+  closers.add("etcd", async () => client.close());
+  const prefix = access.prefix.endsWith("/") ? access.prefix : `${access.prefix}/`;
+  const [ledger, pulse] = await Promise.all([
+    EtcdLedger.open(client, prefix, log),
+    EtcdPulse.open(client, prefix, timeoutMs),
+  ]);
   return { ledger, pulse };
 }
 
