@@ -158,6 +158,15 @@ test("a local endpoint that comes late is found, and its address may come back a
   expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
 });
 
+test("an endpoint of another network is none of this one, though it has the address", async () => {
+  const fake = createFake();
+  seedLocal(fake, "10.1.0.5", "0f5f6e1c-0f5e-4d5c-9f0a-2b7e8f9d1c99");
+  const { feed, backend } = await start(fake);
+  await feed.apply(service("web"), endpoint("web", "10.1.0.5", { node: "here" }));
+  expect(balancersIn(fake)).toEqual([]);
+  expect(backend.status().notHonoured.join()).toContain("no endpoint on this node has 10.1.0.5");
+});
+
 test("the calls of changes are few, and where nothing changed there are none", async () => {
   const faulty = new FaultyCalls(createFake());
   const { feed } = await start(faulty);

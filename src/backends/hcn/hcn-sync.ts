@@ -254,7 +254,7 @@ export class HcnSync {
     const wanting = this.#planOnce(keys, context);
     const { hcn } = this.#options;
     const hasMissing = wanting.some(({ missing }) => missing.size > 0);
-    if (hasMissing && (await reading.locals.read(hcn, context.network.id))) {
+    if (hasMissing && (await reading.locals.read(hcn, await hcn.endpointIds()))) {
       this.#planOnce(
         wanting.map(({ key }) => key),
         context,

@@ -45,11 +45,12 @@ export async function preRun(
   const network = await hcn.findNetwork(networkName);
   if (network === undefined) return undefined;
   const kept = sourceVipId(network.id, sourceVip);
-  const endpoints = await readOwn(await hcn.endpointIds(), (id) => hcn.endpoint(id));
+  const ids = await hcn.endpointIds();
+  const endpoints = await readOwn(ids, (id) => hcn.endpoint(id));
   endpoints.delete(kept);
   const loadBalancers = await readOwn(await hcn.loadBalancerIds(), (id) => hcn.loadBalancer(id));
-  const locals = new LocalEndpoints();
-  await locals.read(hcn, network.id);
+  const locals = new LocalEndpoints(network.id);
+  await locals.read(hcn, ids);
   return { version, features, network, endpoints, loadBalancers, locals };
 }
 
@@ -76,18 +77,26 @@ export async function ensureSourceVip(
   await hcn.createEndpoint({ ...remoteEndpoint({ ...fields, addresses }), isRemote: false });
 }
 
-/** Endpoints that others made on this node, by address. Each is asked for once. */
+/** Endpoints that others made on this node's network, by address. Each is asked for once. */
 export class LocalEndpoints {
+  readonly #networkId: string;
   readonly #addresses = new Map<string, readonly string[]>();
   readonly #byAddress = new Map<string, string>();
+
+  constructor(networkId: string) {
+    this.#networkId = networkId;
+  }
 
   get byAddress(): ReadonlyMap<string, string> {
     return this.#byAddress;
   }
 
-  /** @returns whether any came or went */
-  async read(hcn: Hcn, networkId: string): Promise<boolean> {
-    const ids = new Set((await hcn.endpointIds(networkId)).filter((id) => !isOwnGuid(id)));
+  /**
+   * @param all ids of the endpoints that there are, on any network
+   * @returns whether any came or went
+   */
+  async read(hcn: Hcn, all: Iterable<string>): Promise<boolean> {
+    const ids = new Set([...all].filter((id) => !isOwnGuid(id)));
     let hasChanged = false;
     for (const id of [...this.#addresses.keys()]) {
       if (ids.has(id)) continue;
@@ -99,7 +108,8 @@ export class LocalEndpoints {
       const endpoint = await hcn.endpoint(id);
       if (endpoint === undefined) continue;
       // A remote one of others stands for an address elsewhere, as ours would.
-      const own = endpoint.isRemote ? [] : endpoint.addresses.map(({ address }) => address);
+      const isLocal = !endpoint.isRemote && endpoint.networkId === this.#networkId;
+      const own = isLocal ? endpoint.addresses.map(({ address }) => address) : [];
       this.#addresses.set(id, own);
       for (const address of own) this.#byAddress.set(address, id);
       hasChanged = true;

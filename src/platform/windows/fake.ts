@@ -10,6 +10,8 @@ import { type Network, parseNetwork, subnetsOf } from "./network.ts";
 
 const querySchema = z.object({ Filter: z.string().optional() });
 const filterSchema = z.record(z.string(), z.string());
+/** What HNS can look for: its filters do not know the names of schema 2, such as HostComputeNetwork. */
+const FILTERED: ReadonlySet<string> = new Set(["ID", "Name"]);
 
 /**
  * A Host Compute Network in memory. It keeps JSON as it came, and refuses what the real one refuses: ids
@@ -81,7 +83,7 @@ export class FakeHcn implements HcnCalls {
     const matches = (json: string): boolean => {
       if (filter.length === 0) return true;
       const fields = z.record(z.string(), z.unknown()).parse(JSON.parse(json));
-      return filter.every(([field, value]) => fields[field] === value);
+      return filter.every(([field, value]) => FILTERED.has(field) && fields[field] === value);
     };
     const ids = [...this.#objects[kind]].filter(([, json]) => matches(json)).map(([id]) => id);
     return JSON.stringify(ids);

@@ -46,9 +46,9 @@ export class Hcn {
     return this.#find("Network", id, parseNetwork);
   }
 
-  /** @param networkId all networks where it is missing */
-  endpointIds(networkId?: string): Promise<readonly string[]> {
-    return this.#ids("Endpoint", networkId === undefined ? {} : { HostComputeNetwork: networkId });
+  /** Of all networks: HNS knows no filter for one in schema 2. */
+  endpointIds(): Promise<readonly string[]> {
+    return this.#ids("Endpoint");
   }
 
   endpoint(id: string): Promise<Endpoint | undefined> {
