@@ -250,6 +250,21 @@ test("an HNS that restarts again and again is heard each time, also one that was
   }
 });
 
+test("a service that goes while HNS is away does not come back with it", async () => {
+  const fake = createFake();
+  const { feed, world } = await start(fake);
+  const shop = service("shop", { clusterIPs: ["10.96.0.2"] });
+  const left = [service("web"), endpoint("web", "10.1.2.1")];
+  await feed.apply(...left, shop, endpoint("shop", "10.1.2.2"));
+  fake.isRunning = false;
+  fake.restart();
+  await expect(feed.apply(...left)).rejects.toThrow(/HNS does not answer/);
+  fake.isRunning = true;
+  await world.check();
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.2.1:8080"]);
+  expect(remoteIps(fake)).toEqual(["10.1.2.1"]);
+});
+
 test("an address and port of somebody else's is refused, told, and holds up nobody", async () => {
   const fake = createFake();
   const { feed } = await start(fake);

@@ -143,15 +143,22 @@ export class HcnSync {
     for (const ip of before === undefined ? [] : localIpsOf(before)) {
       if (!still.has(ip)) this.#reading?.locals.drop(ip);
     }
-    if (entry === undefined) this.#services.delete(key);
-    else this.#services.set(key, entry);
+    if (entry !== undefined) {
+      this.#services.set(key, entry);
+      return;
+    }
+    this.#services.delete(key);
+    this.#wanting.delete(key);
+    // Nothing has to be known of HNS for that: also what is made anew after a failure is without it.
+    this.stores.endpointStore.replace(key, new Map());
+    this.stores.loadBalancerStore.replace(key, new Map());
   }
 
   async #sync(keys: ReadonlySet<string>): Promise<void> {
     const { hcn, log } = this.#options;
     await this.#orDistrust(async () => {
       const { reading, context, isNew } = await this.#open();
-      await this.#plan(isNew ? [...this.#services.keys(), ...keys] : keys, reading, context);
+      await this.#plan(isNew ? this.#services.keys() : keys, reading, context);
       const canModify = reading.features.modifyLoadBalancer;
       const failures = await programHostComputeObjects({ hcn, stores: this.stores, canModify });
       if (failures.length === 0) return;
@@ -281,12 +288,12 @@ export class HcnSync {
     const wanting: { key: string; missing: Set<string>; unrouted: Set<string> }[] = [];
     for (const key of keys) {
       const entry = this.#services.get(key);
-      const objects = entry === undefined ? undefined : planServiceObjects(entry, context);
-      endpointStore.replace(key, objects?.endpoints ?? new Map());
-      loadBalancerStore.replace(key, objects?.loadBalancers ?? new Map());
-      this.#wanting.delete(key);
-      if (objects === undefined) continue;
+      if (entry === undefined) continue;
+      const objects = planServiceObjects(entry, context);
       const { missing, unrouted, limits } = objects;
+      endpointStore.replace(key, objects.endpoints);
+      loadBalancerStore.replace(key, objects.loadBalancers);
+      this.#wanting.delete(key);
       if (missing.size + unrouted.size + limits.size > 0) this.#wanting.set(key, objects);
       if (missing.size + unrouted.size > 0) wanting.push({ key, missing, unrouted });
     }
