@@ -144,17 +144,22 @@ test("a local endpoint that comes late is found, and its address may come back a
   expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
   await feed.apply(service("web"));
   fake.remove("Endpoint", first);
-  const again = { ...JSON.parse(networkJson()), ID: "44444444-0000-4000-8000-000000000001" };
-  fake.seed(
-    "Endpoint",
-    again.ID,
-    JSON.stringify({
-      ID: again.ID,
-      HostComputeNetwork: NETWORK_ID,
-      IpConfigurations: [{ IpAddress: "10.1.0.5" }],
-    }),
-  );
+  const [second, third] = [1, 2].map((number) => `44444444-0000-4000-8000-00000000000${number}`);
+  const seedAs = (ID = "") => {
+    const IpConfigurations = [{ IpAddress: "10.1.0.5" }];
+    fake.seed(
+      "Endpoint",
+      ID,
+      JSON.stringify({ ID, HostComputeNetwork: NETWORK_ID, IpConfigurations }),
+    );
+  };
+  seedAs(second);
   await feed.apply(service("web"), pod);
+  expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
+  // Also where the state does not tell of it.
+  fake.remove("Endpoint", second ?? "");
+  seedAs(third);
+  await world.fullCheck();
   expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.0.5:8080"]);
 });
 

@@ -105,7 +105,7 @@ export class HcnSync {
     await this.#sync(new Set(pending.map(([key]) => key)));
   }
 
-  /** The same, and looks for what others removed. */
+  /** The same, and looks for what others removed or made anew. */
   async fullCheck(): Promise<void> {
     const { hcn, log, settings } = this.#options;
     const reading = this.#reading;
@@ -114,11 +114,12 @@ export class HcnSync {
       const gone = await this.#orDistrust(async () => {
         const ids = new Set(await hcn.endpointIds());
         const endpoints = endpointStore.missingFrom(ids);
-        const { network } = reading;
+        const { network, locals } = reading;
+        const hasMoved = await locals.read(hcn, ids);
         const needsVip =
           isOverlay(network) && !ids.has(sourceVipId(network.id, settings.sourceVip));
-        // Whoever opens it anew sees to it that it is there.
-        if (needsVip) this.#context = undefined;
+        // Whoever opens it anew sees to it that it is there, and plans with the endpoints that there are.
+        if (needsVip || hasMoved) this.#context = undefined;
         const balancers = loadBalancerStore.missingFrom(new Set(await hcn.loadBalancerIds()));
         return endpoints + balancers;
       });
