@@ -194,12 +194,17 @@ COMMON(Network, Networks, NETWORK)
 COMMON(Endpoint, Endpoints, ENDPOINT)
 COMMON(LoadBalancer, LoadBalancers, LOAD_BALANCER)
 
+/* Held while watchers are told. */
+static SRWLOCK telling = SRWLOCK_INIT;
+
 static DWORD WINAPI tell(void *event) {
   int at;
+  AcquireSRWLockShared(&telling);
   for (at = 0; at < WATCHERS; at += 1) {
     HCN_NOTIFICATION_CALLBACK watcher = watchers[at];
     if (watcher) watcher((DWORD)(DWORD_PTR)event, NULL, S_OK, L"{}");
   }
+  ReleaseSRWLockShared(&telling);
   return 0;
 }
 
@@ -227,8 +232,11 @@ HRESULT WINAPI HcnRegisterServiceCallback(HCN_NOTIFICATION_CALLBACK wanted, void
   }
   return E_OUTOFMEMORY;
 }
+/* As the real one does (hcsshim says so of its sister): notices on their way are waited for. */
 HRESULT WINAPI HcnUnregisterServiceCallback(void *handle) {
+  AcquireSRWLockExclusive(&telling);
   *(HCN_NOTIFICATION_CALLBACK *)handle = NULL;
+  ReleaseSRWLockExclusive(&telling);
   return S_OK;
 }
 

@@ -27,7 +27,7 @@ const ROUND = [
   () => calls.modify("LoadBalancer", ID, json),
   () => calls.query("LoadBalancer", GONE, QUERY).catch(silent),
   () => calls.enumerate("LoadBalancer", QUERY),
-  async () => calls.watch(silent)(),
+  async () => (await calls.watch(silent))(),
   () => calls.version(),
   () => calls.delete("LoadBalancer", ID),
   () => calls.delete("Endpoint", ID),
@@ -46,5 +46,5 @@ for (let n = 0; n < count; n += 1) {
 const freed = koffi.stats().disposed - disposed;
 await new Promise(setImmediate);
 const openHandles = koffi.load(computeNetworkPath()).func("int32_t __stdcall StandInOpenHandles()");
-calls.close();
+await calls.close();
 writeFileSync(outFile, JSON.stringify({ megabytes, freed, handles: openHandles() }));

@@ -30,7 +30,7 @@ const second = await open().then(
 );
 const calls = openComputeNetwork();
 const notices = [];
-const stop = calls.watch(({ what }) => notices.push(what));
+const stop = await calls.watch(({ what }) => notices.push(what));
 const states = [];
 for (const ops of JSON.parse(readFileSync(stepsFile, "utf8"))) {
   for (const op of ops) {
@@ -52,7 +52,7 @@ dll.func("int32_t __stdcall HcnCloseNetwork(void *)")(other[0]);
 while (notices.length === 0) await turn();
 dll.func("int32_t __stdcall StandInRestart()")();
 while (notices.length === 1) await turn();
-stop();
+await stop();
 
 // While a call takes its time, the loop goes on.
 const slow = dll.func("int32_t __stdcall StandInSlow(int32_t ms)");
@@ -68,7 +68,7 @@ slow(0);
 
 await backend.cleanup();
 const left = [...(await read("Endpoint")), ...(await read("LoadBalancer"))];
-calls.close();
+await calls.close();
 await backend.close();
 await turn();
 const handles = openHandles();

@@ -39,7 +39,7 @@ export async function createHcnBackend(
   try {
     const calls = new MeteredCalls(await world.openCalls());
     const { minSyncPeriod } = options;
-    return openBackend({ settings, minSyncPeriod, calls, lock, context, world });
+    return await openBackend({ settings, minSyncPeriod, calls, lock, context, world });
   } catch (error) {
     await lock.release();
     throw error;
@@ -55,14 +55,14 @@ interface BackendParts {
   readonly world: HcnWorld;
 }
 
-function openBackend({
+async function openBackend({
   settings,
   minSyncPeriod,
   calls,
   lock,
   context: { nodeName, log, onRepair, isForCleanup },
   world: { clock, macOf },
-}: BackendParts): Backend {
+}: BackendParts): Promise<Backend> {
   const hcn = new Hcn(calls);
   const sync = new HcnSync({ hcn, settings, nodeName, macOf, log });
   const times = new ChangeTimes(NAME, () => clock.nowMs());
@@ -84,7 +84,7 @@ function openBackend({
   };
   const look = (act: () => Promise<void>) => async (): Promise<void> => {
     if (!isWatching || isClosed) return;
-    notices.ensure();
+    await notices.ensure();
     try {
       await act();
       onRepair?.(undefined);
@@ -102,11 +102,10 @@ function openBackend({
     void turns.take(check);
   };
   const notices = new NoticeWatch(hcn, onNotice, log);
-  if (!isForCleanup) notices.ensure();
+  if (!isForCleanup) await notices.ensure();
   const stops = isForCleanup
     ? []
     : [
-        () => notices.end(),
         clock.every(settings.syncPeriodMs, () => turns.take(check)),
         clock.every(settings.fullCheckPeriodMs, () => turns.take(look(() => sync.fullCheck()))),
       ];
@@ -131,7 +130,7 @@ function openBackend({
       isClosed = true;
       for (const stop of stops) stop();
       await turns.over();
-      hcn.close();
+      await hcn.close();
       await lock.release();
     },
   };

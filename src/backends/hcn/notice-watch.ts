@@ -7,7 +7,7 @@ export class NoticeWatch {
   readonly #hcn: Hcn;
   readonly #onNotice: (notice: HcnNotice) => void;
   readonly #log: Log;
-  #stop: (() => void) | undefined;
+  #stop: (() => Promise<void>) | undefined;
 
   constructor(hcn: Hcn, onNotice: (notice: HcnNotice) => void, log: Log) {
     this.#hcn = hcn;
@@ -16,27 +16,27 @@ export class NoticeWatch {
   }
 
   /** Asks to be told, unless that is so. Without HNS it is tried again; the periods go on meanwhile. */
-  ensure(): void {
+  async ensure(): Promise<void> {
     if (this.#stop !== undefined) return;
+    let isGone = false;
     try {
-      this.#stop = this.#hcn.watch((notice) => {
-        // Not from inside of its own call, which HNS waits for.
-        if (notice.what === "service-gone") setImmediate(this.#forget());
+      const stop = await this.#hcn.watch((notice) => {
+        if (notice.what === "service-gone") {
+          isGone = true;
+          this.#forget();
+        }
         this.#onNotice(notice);
       });
+      this.#stop = stop;
+      // It may end while it is asked.
+      if (isGone) this.#forget();
     } catch (error) {
       this.#log.debug({ err: error }, "HNS does not tell of changes yet");
     }
   }
 
-  end(): void {
-    this.#forget()();
-  }
-
-  /** @returns what lets go of it */
-  #forget(): () => void {
-    const stop = this.#stop;
+  #forget(): void {
+    void this.#stop?.();
     this.#stop = undefined;
-    return () => stop?.();
   }
 }

@@ -88,7 +88,7 @@ async function copyHns(
     if (!(error instanceof CoreError)) throw error;
     return { unread: error.message };
   } finally {
-    calls?.close();
+    await calls?.close();
   }
 }
 

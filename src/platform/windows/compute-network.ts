@@ -53,7 +53,7 @@ export function openComputeNetwork(
 class ComputeNetwork implements HcnCalls {
   readonly #dll: HcnDll;
   readonly #network: KeptHandle<HcnHandle>;
-  readonly #watches = new Set<() => void>();
+  readonly #watches = new Set<() => Promise<void>>();
 
   constructor(dll: HcnDll) {
     this.#dll = dll;
@@ -120,21 +120,23 @@ class ComputeNetwork implements HcnCalls {
     check(name, await this.#dll.call(name, guidOf(id), record), record, id);
   }
 
-  watch(onNotice: (notice: HcnNotice) => void): () => void {
-    const { hresult, end: unregister } = this.#dll.register((event) => {
+  async watch(onNotice: (notice: HcnNotice) => void): Promise<() => Promise<void>> {
+    const { hresult, end: unregister } = await this.#dll.register((event) => {
       const what = NOTICES.get(event);
       if (what !== undefined) onNotice({ what });
     });
     check("HcnRegisterServiceCallback", hresult);
-    const end = (): void => {
-      if (this.#watches.delete(end)) unregister();
+    let ending: Promise<void> | undefined;
+    const end = (): Promise<void> => {
+      ending ??= unregister().finally(() => this.#watches.delete(end));
+      return ending;
     };
     this.#watches.add(end);
     return end;
   }
 
-  close(): void {
-    for (const end of [...this.#watches]) end();
+  async close(): Promise<void> {
+    await Promise.all([...this.#watches].map((end) => end()));
   }
 
   async #withOpen<T>(

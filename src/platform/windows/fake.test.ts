@@ -115,9 +115,9 @@ test("who watches hears of networks that go, and their endpoints go with them", 
   const { fake, hcn } = open();
   await hcn.createEndpoint(endpoint("e1", "10.1.9.5"));
   const heard: string[] = [];
-  const stop = hcn.watch(({ what }) => heard.push(what));
+  const stop = await hcn.watch(({ what }) => heard.push(what));
   fake.removeNetwork(NETWORK);
-  stop();
+  await stop();
   fake.notify("service-gone");
   expect(heard).toEqual(["network-deleted"]);
   expect(await hcn.endpointIds()).toEqual([]);

@@ -129,13 +129,13 @@ export class FakeHcn implements HcnCalls {
     this.remove(kind, id);
   }
 
-  watch(onNotice: (notice: HcnNotice) => void): () => void {
+  async watch(onNotice: (notice: HcnNotice) => void): Promise<() => Promise<void>> {
     this.#checkRunning("HcnRegisterServiceCallback");
     this.#watchers.add(onNotice);
-    return () => this.#watchers.delete(onNotice);
+    return async () => void this.#watchers.delete(onNotice);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#watchers.clear();
   }
 

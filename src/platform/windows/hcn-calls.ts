@@ -23,8 +23,8 @@ export interface HcnCalls {
   create(kind: OwnKind, id: string, settings: string, networkId?: string): Promise<void>;
   modify(kind: "LoadBalancer", id: string, settings: string): Promise<void>;
   delete(kind: OwnKind, id: string): Promise<void>;
-  /** @returns what ends it */
-  watch(onNotice: (notice: HcnNotice) => void): () => void;
-  /** Lets go of all handles. */
-  close(): void;
+  /** @returns what ends it; no notice comes after that is over */
+  watch(onNotice: (notice: HcnNotice) => void): Promise<() => Promise<void>>;
+  /** Ends all that is watched, and lets go of all handles. */
+  close(): Promise<void>;
 }

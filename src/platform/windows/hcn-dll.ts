@@ -19,8 +19,6 @@ const KINDS: readonly HcnKind[] = ["Network", "Endpoint", "LoadBalancer"];
 export class HcnDll {
   readonly #calls = new Map<string, AsyncCall>();
   readonly #noticeType: TypeObject;
-  readonly #register: (callback: bigint, context: null, handle: Out<bigint>) => number;
-  readonly #unregister: (handle: bigint) => number;
 
   /** @throws Error of the loader where a DLL or a function is not there */
   constructor(computeNetwork: string, vmCompute: string) {
@@ -57,12 +55,8 @@ export class HcnDll {
     this.#noticeType = koffi.pointer(
       koffi.proto("__stdcall", null, "void", ["uint32_t", "void *", "int32_t", "str16"]),
     );
-    this.#register = dll.func("__stdcall", "HcnRegisterServiceCallback", "int32_t", [
-      "void *",
-      "void *",
-      outHandle,
-    ]);
-    this.#unregister = dll.func("__stdcall", "HcnUnregisterServiceCallback", "int32_t", ["void *"]);
+    bind(dll, "HcnRegisterServiceCallback", ["void *", "void *", outHandle]);
+    bind(dll, "HcnUnregisterServiceCallback", ["void *"]);
   }
 
   /** @returns the HRESULT */
@@ -76,18 +70,19 @@ export class HcnDll {
    * Has the service call back, from a thread of its own.
    * @returns the HRESULT, and what ends it
    */
-  register(onEvent: (event: number) => void): {
+  async register(onEvent: (event: number) => void): Promise<{
     readonly hresult: number;
-    readonly end: () => void;
-  } {
+    readonly end: () => Promise<void>;
+  }> {
     const callback = koffi.register(onEvent, this.#noticeType);
     const handle: Out<bigint> = [null];
-    const hresult = this.#register(callback, null, handle);
-    const end = (): void => {
-      if (handle[0] !== null) this.#unregister(handle[0]);
+    const hresult = await this.call("HcnRegisterServiceCallback", callback, null, handle);
+    const end = async (): Promise<void> => {
+      // It waits for notices on their way, and those for this thread.
+      if (handle[0] !== null) await this.call("HcnUnregisterServiceCallback", handle[0]);
       koffi.unregister(callback);
     };
-    if (hresult < 0) end();
+    if (hresult < 0) await end();
     return { hresult, end };
   }
 }

@@ -86,12 +86,12 @@ export class Hcn {
     return this.#delete("LoadBalancer", id);
   }
 
-  watch(onNotice: (notice: HcnNotice) => void): () => void {
+  watch(onNotice: (notice: HcnNotice) => void): Promise<() => Promise<void>> {
     return this.#calls.watch(onNotice);
   }
 
-  close(): void {
-    this.#calls.close();
+  close(): Promise<void> {
+    return this.#calls.close();
   }
 
   async #delete(kind: OwnKind, id: string): Promise<void> {
