@@ -58,12 +58,19 @@ test("every address of a service gets its load balancer, with the flags that it 
 test("families and features of an older HNS: one family, no affinity, no change in place", async () => {
   const fake = createFake({ major: 10, minor: 1 });
   const { feed, backend } = await start(fake, { enableDsr: true });
-  const web = service("web", { clusterIPs: ["10.96.0.1", "fd96::1"], affinitySeconds: 5 });
+  const web = service("web", {
+    clusterIPs: ["10.96.0.1", "fd96::1"],
+    affinitySeconds: 5,
+    annotations: { "preserve-destination": "true" },
+  });
   await feed.apply(web, endpoint("web", "10.1.2.1"));
   await feed.apply(web, endpoint("web", "10.1.2.2"));
   expect(balancersIn(fake)).toEqual(["TCP 10.96.0.1:80 -> 10.1.2.2:8080"]);
   expect(remoteIps(fake)).toEqual(["10.1.2.2"]);
-  expect(backend.status().notHonoured.join()).toMatch(/affinity needs HNS 12.0/);
+  const told = backend.status().notHonoured.join();
+  expect(told).toMatch(/affinity needs HNS 12.0/);
+  expect(told).toMatch(/direct server return needs HNS 10.2/);
+  expect(told).toMatch(/to preserve the destination needs HNS 10.2/);
   expect(
     String(
       backend

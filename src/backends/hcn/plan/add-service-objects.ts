@@ -4,11 +4,9 @@ import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import type { MappingFlag } from "../../../platform/windows/load-balancer.ts";
 import { type Outcome, type PortOutcomes, portOutcomes, type Target } from "../../port-targets.ts";
 import { type HcnContext, isOverlay } from "./hcn-context.ts";
-import { serviceLimits } from "./service-limits.ts";
+import { PRESERVE_DESTINATION, serviceLimits } from "./service-limits.ts";
 import { type FrontendPlan, ServiceObjects } from "./service-objects.ts";
 
-/** The destination stays what the client wrote, so that endpoints see the address that was called. */
-const PRESERVE_DESTINATION = "preserve-destination";
 /** Cluster IPs are internal load balancers. */
 const INTERNAL = "portolan/hcn-ilb";
 
