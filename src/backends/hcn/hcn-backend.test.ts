@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseEndpoint } from "../../platform/windows/endpoint.ts";
 import { isOwnGuid } from "../../platform/windows/guid.ts";
-import { FaultyCalls } from "./faulty-calls.fixture.ts";
+import { FaultyCalls, UNEXPECTED } from "./faulty-calls.fixture.ts";
 import {
   endpoint,
   NETWORK_ID,
@@ -295,6 +295,22 @@ test("an address and port of somebody else's is refused, told, and holds up nobo
   fake.remove("LoadBalancer", OTHERS_ID);
   await feed.again();
   expect(balancersIn(fake)).toHaveLength(2);
+});
+
+test("cleanup tells what HNS refuses to remove, and removes the others", async () => {
+  const fake = createFake();
+  const faulty = new FaultyCalls(fake);
+  const { feed, backend } = await start(faulty);
+  const shop = service("shop", { clusterIPs: ["10.96.0.2"] });
+  await feed.apply(service("web"), shop, endpoint("web", "10.1.2.1"), endpoint("shop", "10.1.2.1"));
+  faulty.names.length = 0;
+  // The list, and then the first of two.
+  faulty.fault = { at: 1, when: "before", hresult: UNEXPECTED };
+  await expect(backend.cleanup()).rejects.toThrow(/delete LoadBalancer failed: 0x8000ffff/);
+  expect([balancersIn(fake).length, remoteIps(fake)]).toEqual([1, ["10.1.2.1"]]);
+  faulty.fault = undefined;
+  await backend.cleanup();
+  expect(balancersIn(fake)).toEqual([]);
 });
 
 test("a dry run works everywhere: a network is assumed, and the JSON is what would be sent", async () => {
