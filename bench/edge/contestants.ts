@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,6 +23,8 @@ const PORT = 50_103;
 const SERVICE_IP = "10.30.0.1";
 const TASK: string = fileURLToPath(new URL("./tasks/tunnel.js", import.meta.url));
 const SOURCE = join(process.cwd(), "bench", "edge", "one-packet.c");
+/** Its sockets are named after the devices, for all namespaces of a machine. */
+const WIREGUARD_DEVICES = { left: "edge1", right: DEVICE } as const;
 const ON_DEVICE = { to: INNER_IP.right } as const;
 
 export const direct: Contestant = {
@@ -128,12 +130,10 @@ export const wireguardGo: Contestant = {
   start: async (pair) => {
     const env = { ...process.env, WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD: "1" };
     const keys = { left: generateTunnelKey(), right: generateTunnelKey() };
-    // Its socket is named after the device, for all namespaces of a machine.
-    const devices = { left: "edge1", right: DEVICE } as const;
     const children = SIDES.map((side) =>
-      pair.spawn(side, "wireguard-go", ["-f", devices[side]], env),
+      pair.spawn(side, "wireguard-go", ["-f", WIREGUARD_DEVICES[side]], env),
     );
-    await untilDevice(pair, devices);
+    await untilDevice(pair, WIREGUARD_DEVICES);
     for (const side of SIDES) {
       const other = otherOf(side);
       const lines = [
@@ -143,14 +143,17 @@ export const wireguardGo: Contestant = {
         `endpoint=${HOST_IP[other]}:${PORT}`,
         "allowed_ip=10.99.0.0/24",
       ];
-      await configureWireguard(devices[side], lines);
+      await configureWireguard(WIREGUARD_DEVICES[side], lines);
       pair.ip(
         side,
-        `addr add ${INNER_IP[side]}/24 dev ${devices[side]}`,
-        `link set ${devices[side]} mtu ${INNER_MTU} up`,
+        `addr add ${INNER_IP[side]}/24 dev ${WIREGUARD_DEVICES[side]}`,
+        `link set ${WIREGUARD_DEVICES[side]} mtu ${INNER_MTU} up`,
       );
     }
     return { ...ON_DEVICE, children };
+  },
+  stop: () => {
+    for (const side of SIDES) rmSync(wireguardSocket(WIREGUARD_DEVICES[side]), { force: true });
   },
 };
 
@@ -203,9 +206,13 @@ async function untilDevice(
   }
 }
 
+function wireguardSocket(device: string): string {
+  return `/var/run/wireguard/${device}.sock`;
+}
+
 /** wireguard-go takes its settings on a unix socket, as `wg` would write them. */
 async function configureWireguard(device: string, lines: readonly string[]): Promise<void> {
-  const socket = connect(`/var/run/wireguard/${device}.sock`);
+  const socket = connect(wireguardSocket(device));
   socket.end(`set=1\n${lines.join("\n")}\n\n`);
   const [answer] = await once(socket, "data");
   if (!String(answer).startsWith("errno=0")) throw new Error(`wireguard-go refused: ${answer}`);
