@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { BACKEND_NAMES } from "../../src/backends/registry.ts";
 import { createRunCommand } from "../../src/cli/run.ts";
 import { flagName } from "../../src/core/options/option-spec.ts";
 import { resolveConfig } from "../../src/daemon/config.ts";
@@ -60,14 +61,22 @@ const container = z.strictObject({
       privileged: z.literal(true),
       readOnlyRootFilesystem: z.literal(true),
     }),
-  ]),
-  volumeMounts: z.array(
     z.strictObject({
-      name: z.string(),
-      mountPath: z.string().startsWith("/"),
-      readOnly: z.boolean().optional(),
+      windowsOptions: z.strictObject({
+        hostProcess: z.literal(true),
+        runAsUserName: z.literal("NT AUTHORITY\\SYSTEM"),
+      }),
     }),
-  ),
+  ]),
+  volumeMounts: z
+    .array(
+      z.strictObject({
+        name: z.string(),
+        mountPath: z.string().startsWith("/"),
+        readOnly: z.boolean().optional(),
+      }),
+    )
+    .default([]),
 });
 
 const volume = z.strictObject({
@@ -89,7 +98,7 @@ const podSpec = z.strictObject({
   affinity: z.strictObject({ podAntiAffinity: z.unknown() }).optional(),
   securityContext: z.strictObject({ fsGroup: z.int() }).optional(),
   containers: z.array(container).length(1),
-  volumes: z.array(volume),
+  volumes: z.array(volume).default([]),
 });
 
 const template = z.strictObject({ metadata: z.strictObject({ labels: strings }), spec: podSpec });
@@ -205,6 +214,15 @@ test("there is a manifest for each way to run it, and no other", () => {
   expect(readdirSync(MANIFESTS).sort()).toEqual([...MANIFEST_VALUES.keys()].sort());
 });
 
+/** Health checks stand beside others; print shows. */
+const NO_DAEMON_SET = ["healthchecks", "print"];
+
+test("each backend that programs nodes has its DaemonSet", () => {
+  const programs = BACKEND_NAMES.filter((name) => !NO_DAEMON_SET.includes(name));
+  const files = [...MANIFEST_VALUES.keys()].filter((file) => file !== "brain.yaml");
+  expect(files.map((file) => file.replace(".yaml", "")).sort()).toEqual(programs.sort());
+});
+
 describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
   const documents = documentsOf(file);
   const workloads: readonly Workload[] = documents.filter(isWorkload);
@@ -238,13 +256,23 @@ describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
     ]);
   });
 
+  test("it is for nodes of one system, and has the security context of that", () => {
+    const system = file === "hcn.yaml" ? "windows" : "linux";
+    for (const { spec } of workloads) {
+      const { nodeSelector, containers } = spec.template.spec;
+      expect(nodeSelector["kubernetes.io/os"]).toBe(system);
+      const fields = Object.keys(containers[0]?.securityContext ?? {});
+      expect(fields.includes("windowsOptions")).toBe(system === "windows");
+    }
+  });
+
   test("only what programs the kernel is root; only IPVS, which sets what nobody else may, has all rights", () => {
     for (const { kind, spec } of workloads) {
       const security = spec.template.spec.containers[0]?.securityContext;
-      expect(security?.runAsUser === 0).toBe(kind === "DaemonSet");
-      const isPrivileged = security !== undefined && "privileged" in security;
-      expect(isPrivileged).toBe(file === "ipvs.yaml");
-      if (security === undefined || isPrivileged) continue;
+      if (security === undefined || "windowsOptions" in security) continue;
+      expect(security.runAsUser === 0).toBe(kind === "DaemonSet");
+      expect("privileged" in security).toBe(file === "ipvs.yaml");
+      if ("privileged" in security) continue;
       const { capabilities } = security;
       expect(capabilities.add ?? []).toEqual(kind === "DaemonSet" ? ["NET_ADMIN", "NET_RAW"] : []);
     }
@@ -262,15 +290,22 @@ describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
   });
 });
 
-test("the image is made of what is there, and the brain's is not root's", () => {
+test.each(["deploy/Dockerfile", "deploy/windows/Dockerfile"])(
+  "the image of %s is made of what is there",
+  (path) => {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
+      names.split(" "),
+    );
+    expect(copied.length).toBeGreaterThan(4);
+    for (const name of copied) expect(existsSync(join(ROOT, name)), name).toBe(true);
+    const sent = readFileSync(join(ROOT, `${path}.dockerignore`), "utf8");
+    const named = [...sent.matchAll(/^!(.+)$/gm)].map(([, name]) => name);
+    expect(named.sort()).toEqual([...new Set(copied)].sort());
+  },
+);
+
+test("the brain's image is not root's", () => {
   const text = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
-  const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
-    names.split(" "),
-  );
-  expect(copied.length).toBeGreaterThan(4);
-  for (const name of copied) expect(existsSync(join(ROOT, name)), name).toBe(true);
-  const sent = readFileSync(join(ROOT, "deploy/Dockerfile.dockerignore"), "utf8");
-  const named = [...sent.matchAll(/^!(.+)$/gm)].map(([, name]) => name);
-  expect(named.sort()).toEqual([...new Set(copied)].sort());
   expect(text).toMatch(/AS brain\nUSER 65532:65532\n/);
 });

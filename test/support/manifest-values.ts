@@ -6,5 +6,6 @@ export const MANIFEST_VALUES: ReadonlyMap<string, readonly string[]> = new Map([
   ["iptables.yaml", ["backend=iptables", SERVER]],
   ["ipvs.yaml", ["backend=ipvs", SERVER]],
   ["userspace.yaml", ["backend=userspace", SERVER]],
+  ["hcn.yaml", ["backend=", "windows.enabled=true", "windows.networkName=cbr0", SERVER]],
   ["brain.yaml", ["backend=nftables", SERVER, "brain.enabled=true", "brain.address=10.0.0.2"]],
 ]);
