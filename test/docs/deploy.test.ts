@@ -278,6 +278,17 @@ describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
     }
   });
 
+  test("in its pod on Linux kube-proxy's rules can be removed, under the node's lock of iptables", () => {
+    for (const { kind, spec } of workloads) {
+      if (kind !== "DaemonSet" || file === "hcn.yaml") continue;
+      const { containers, volumes } = spec.template.spec;
+      const path = "/run/xtables.lock";
+      const hostPath = { path, type: "FileOrCreate" };
+      expect(volumes).toContainEqual({ name: "xtables-lock", hostPath });
+      expect(containers[0]?.volumeMounts).toContainEqual({ name: "xtables-lock", mountPath: path });
+    }
+  });
+
   test("its arguments are those of this version", async () => {
     for (const { spec } of workloads) {
       const [command, ...args] = spec.template.spec.containers[0]?.args ?? [];
@@ -304,6 +315,12 @@ test.each(["deploy/Dockerfile", "deploy/windows/Dockerfile"])(
     expect(named.sort()).toEqual([...new Set(copied)].sort());
   },
 );
+
+test("the image has the program by its name, as guides call it", () => {
+  const text = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
+  expect(text).toContain("RUN ln -s /app/dist/cli/main.js /usr/local/bin/portolan\n");
+  expect(text).toContain('ENTRYPOINT ["portolan"]\n');
+});
 
 test("the brain's image is not root's", () => {
   const text = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
