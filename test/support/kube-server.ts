@@ -19,6 +19,8 @@ export interface KubeObject {
 /** What goes wrong with the next request that it is for. */
 export type Fault =
   | { readonly on: "list" | "watch" | "any"; readonly does: "status"; readonly status: number }
+  /** Refuses, and never comes to the end of saying why. */
+  | { readonly on: "list" | "watch" | "any"; readonly does: "falter"; readonly status: number }
   /** Says nothing, ever. */
   | { readonly on: "list" | "watch" | "any"; readonly does: "hang" }
   /** The body breaks off in the middle: of a page, or of a line. */
@@ -204,6 +206,7 @@ export class KubeServer {
     if (!this.#admits(request)) refuse(response, UNAUTHORIZED, "Unauthorized");
     else if (kind === undefined) refuse(response, NOT_FOUND, "NotFound");
     else if (fault?.does === "hang") return;
+    else if (fault?.does === "falter") response.writeHead(fault.status).write('{"kind":');
     else if (fault?.does === "status") refuse(response, fault.status, `Fault${fault.status}`);
     else if (verb === "list") this.#list(url, response, kind, fault);
     else this.#watch(url, response, kind, fault);

@@ -131,6 +131,15 @@ test("a server that does not answer is given up after a time", async () => {
   await expect(get()).rejects.toThrow("no answer within 30 ms");
 });
 
+test("a refusal whose words never end is one all the same", async () => {
+  const folder = await makeFolder();
+  const slow = await KubeServer.start();
+  onTestFinished(() => slow.close());
+  slow.faults.push({ on: "any", does: "falter", status: 500 });
+  const get = await connect({ folder, url: slow.url, caFile: "" }, {}, { answerTimeoutMs: 200 });
+  expect(await get()).toBe(500);
+});
+
 test("a server is reached by IPv6, too", async () => {
   const folder = await makeFolder();
   const server = await KubeServer.start({ host: "::1" });

@@ -89,7 +89,8 @@ export class KubeClient {
         tell(response.statusCode === OK);
         if (response.statusCode === OK) return { kind: "ok", body: response };
         if ((response.statusCode ?? 0) >= SERVER_FAULT) this.#leave(index);
-        return { kind: "refused", ...(await readRefusal(response, signal)) };
+        const { answerTimeoutMs } = this.#options;
+        return { kind: "refused", ...(await readRefusal(response, answerTimeoutMs, signal)) };
       } catch (error) {
         if (signal.aborted) throw aborted(error);
         tell(false);

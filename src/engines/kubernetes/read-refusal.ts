@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isRaw } from "../../core/model/raw-reader.ts";
+import { bodyChunks } from "./body-chunks.ts";
 
 /** Why a server did not do what it was asked. */
 export interface Refusal {
@@ -29,13 +30,17 @@ export function refusalOf(raw: unknown, status = 0): Refusal {
   };
 }
 
-/** Reads the answer of a server that refused. What can not be read of it is left out. */
+/**
+ * Reads the answer of a server that refused. What can not be read of it is left out.
+ * @param idleTimeoutMs so long nothing may come: the status has said enough
+ */
 export async function readRefusal(
   response: IncomingMessage,
+  idleTimeoutMs: number,
   signal: AbortSignal,
 ): Promise<Refusal> {
   const status = response.statusCode ?? 0;
-  const text = await readSome(response);
+  const text = await readSome(bodyChunks(response, idleTimeoutMs, signal));
   signal.throwIfAborted();
   const refusal = refusalOf(parse(text), status);
   const header = Number(response.headers["retry-after"]);
@@ -48,12 +53,12 @@ export async function readRefusal(
   };
 }
 
-async function readSome(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
+async function readSome(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of response) {
-      chunks.push(Buffer.from(chunk));
+    for await (const chunk of body) {
+      chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > MAX_BODY_BYTES) break;
     }
