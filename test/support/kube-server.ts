@@ -18,7 +18,13 @@ export interface KubeObject {
 
 /** What goes wrong with the next request that it is for. */
 export type Fault =
-  | { readonly on: "list" | "watch" | "any"; readonly does: "status"; readonly status: number }
+  | {
+      readonly on: "list" | "watch" | "any";
+      readonly does: "status";
+      readonly status: number;
+      /** When to come back, as the header says it. */
+      readonly retryAfterSeconds?: number;
+    }
   /** Refuses, and never comes to the end of saying why. */
   | { readonly on: "list" | "watch" | "any"; readonly does: "falter"; readonly status: number }
   /** Says nothing, ever. */
@@ -207,8 +213,11 @@ export class KubeServer {
     else if (kind === undefined) refuse(response, NOT_FOUND, "NotFound");
     else if (fault?.does === "hang") return;
     else if (fault?.does === "falter") response.writeHead(fault.status).write('{"kind":');
-    else if (fault?.does === "status") refuse(response, fault.status, `Fault${fault.status}`);
-    else if (verb === "list") this.#list(url, response, kind, fault);
+    else if (fault?.does === "status") {
+      const { status, retryAfterSeconds } = fault;
+      if (retryAfterSeconds !== undefined) response.setHeader("retry-after", retryAfterSeconds);
+      refuse(response, status, `Fault${status}`);
+    } else if (verb === "list") this.#list(url, response, kind, fault);
     else this.#watch(url, response, kind, fault);
   }
 

@@ -150,6 +150,7 @@ test("after a version that is gone, what went meanwhile goes and nothing else is
   const server = await startShop();
   const followed = await followKube([server.url]);
   await settled(followed, server);
+  await expect.poll(() => server.watchers).toBe(3);
   const before = followed.changes.length;
   server.faults.push({ on: "watch", does: "status", status: 429 });
   server.dropWatches();
@@ -161,8 +162,11 @@ test("after a version that is gone, what went meanwhile goes and nothing else is
     "create Endpoint shop/web/pod-10-0-0-9@web-x7k2p",
     "delete Service shop/db",
   ]);
-  await expect.poll(() => server.watchers).toBe(3);
   const { source } = followed;
+  // Servers know of a watch before those who asked for it hear that it is there.
+  await expect
+    .poll(() => source.details?.())
+    .toMatch(/^\d+ events, 3 reconnects, 3 times read anew, requests take [\d.]+ ms$/);
   const families = new Map(source.metrics?.().map(({ name, samples }) => [name, samples]));
   const all = (value: number) =>
     ["services", "slices", "nodes"].map((resource) => ({ labels: { resource }, value }));
@@ -171,9 +175,6 @@ test("after a version that is gone, what went meanwhile goes and nothing else is
   expect(families.get("kube_stale_seconds")).toEqual(all(0));
   const failed = families.get("kube_request_failures_total")?.map(({ labels }) => labels["call"]);
   expect(failed).toContain("watch endpointslices");
-  expect(source.details?.()).toMatch(
-    /^\d+ events, 3 reconnects, 3 times read anew, requests take [\d.]+ ms$/,
-  );
 });
 
 /** Addresses of one slice that only ever grow: whoever has a smaller one after a larger went back in time. */
@@ -265,6 +266,29 @@ test("waits grow while nobody answers, and it is reported", async () => {
   expect(sorted[0]).toBe(250);
   expect(sorted.at(-1)).toBeGreaterThanOrEqual(2000);
   expect(followed.store.isSynced()).toBe(false);
+});
+
+test("a server that says when to come back is obeyed, up to a minute", async () => {
+  const server = await startShop();
+  server.faults.push(
+    { on: "list", does: "status", status: 429, retryAfterSeconds: 7 },
+    { on: "list", does: "status", status: 503, retryAfterSeconds: 3600 },
+  );
+  const followed = await followKube([server.url]);
+  await settled(followed, server);
+  expect([...followed.waits].sort((a, b) => a - b)).toEqual([7000, 60_000]);
+});
+
+test("a place that the server does not understand is left for a list", async () => {
+  const server = await startShop();
+  const followed = await followKube([server.url]);
+  await settled(followed, server);
+  await expect.poll(() => server.watchers).toBe(3);
+  const before = server.requests.length;
+  server.faults.push({ on: "watch", does: "status", status: 400 });
+  server.dropWatches();
+  await expect.poll(() => server.watchers).toBe(3);
+  expect(server.requests.slice(before)).toContainEqual(expect.stringMatching(/^list /));
 });
 
 test("what can not be read is named and left out; what was known of it stays", async () => {
