@@ -102,6 +102,19 @@ test.each([
     { trafficDistribution: "PreferSameZone" },
     { trafficDistribution: "PreferSameZone" },
   ],
+  [
+    "leading zeros, which clusters of old times have, read as decimal",
+    {
+      clusterIPs: ["010.096.000.010"],
+      externalIPs: ["010.1.02.3"],
+      loadBalancerSourceRanges: ["010.0.0.0/8"],
+    },
+    {
+      clusterIPs: ["10.96.0.10"],
+      externalIPs: ["10.1.2.3"],
+      sourceRanges: ["10.0.0.0/8"],
+    },
+  ],
   ["null for nothing", { externalIPs: null, type: null }, { externalIPs: [], type: "ClusterIP" }],
 ])("service: %s", (_, spec, expected) => {
   expect(only("Service", service(spec))[0]).toMatchObject(expected);
@@ -286,6 +299,22 @@ test("a node has its zone, internal addresses first, and its networks", () => {
     alive: true,
     leaving: "",
   });
+});
+
+test.each([null, ""])("a node may have %j for what it does not have", (nothing) => {
+  const objects = only("Node", {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "n1" },
+    spec: { podCIDR: nothing, podCIDRs: null, taints: null },
+    status: {
+      addresses: [
+        { type: "InternalIP", address: nothing },
+        { type: "InternalIP", address: "192.0.2.1" },
+      ],
+    },
+  });
+  expect(objects).toMatchObject([{ name: "n1", addresses: ["192.0.2.1"], subnets: [] }]);
 });
 
 test("lists are read, and typed ones know what their entries are", () => {

@@ -9,6 +9,7 @@ import {
 } from "../../core/model/endpoint.ts";
 import { hashText } from "../../core/model/hash.ts";
 import { isRaw, type Raw, type RawReader } from "../../core/model/raw-reader.ts";
+import { decimalIp } from "./decimal-ip.ts";
 import { FOR_ANOTHER_PROXY, isForProxy } from "./proxy-name.ts";
 import { readMetadata } from "./read-metadata.ts";
 
@@ -126,7 +127,7 @@ function readEndpoint(
 function readAddress(reader: RawReader, item: Raw, family: Family): string | undefined {
   const [first] = reader.list(item, "addresses");
   reader.enter("addresses");
-  const ip = reader.ip(0, first);
+  const ip = reader.ip(0, decimalIp(first));
   if (ip !== undefined && familyOf(ip) !== family) {
     reader.fail(0, first, `an ${family === "v4" ? "IPv4" : "IPv6"} address, as addressType says`);
   }

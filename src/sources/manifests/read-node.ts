@@ -42,6 +42,7 @@ function readAddresses(reader: RawReader, raw: Raw): readonly string[] {
   reader.each(status, "addresses", (item) => {
     const isInternal = item["type"] === "InternalIP";
     if (!isInternal && item["type"] !== "ExternalIP") return;
+    if ((item["address"] ?? "") === "") return;
     const ip = reader.ip("address", item["address"]);
     if (ip !== undefined) (isInternal ? internal : external).push(ip);
   });
@@ -52,7 +53,7 @@ function readAddresses(reader: RawReader, raw: Raw): readonly string[] {
 function readSubnets(reader: RawReader, raw: Raw): readonly string[] {
   const spec = reader.object(raw, "spec");
   const cidrs = reader.list(spec, "podCIDRs");
-  const values = cidrs.length > 0 ? cidrs : [spec["podCIDR"]].filter((cidr) => cidr !== undefined);
+  const values = cidrs.length > 0 ? cidrs : [spec["podCIDR"]].filter((cidr) => (cidr ?? "") !== "");
   if (values.length === 0) return EMPTY;
   reader.enter("spec");
   reader.enter("podCIDRs");

@@ -2,6 +2,7 @@ import { parseCidr } from "../../core/model/address.ts";
 import { EMPTY, NO_STRINGS, PROTOCOLS, type StringMap } from "../../core/model/common.ts";
 import { isRaw, type Raw, type RawReader } from "../../core/model/raw-reader.ts";
 import type { Service, ServicePort, ServiceType, TrafficPolicy } from "../../core/model/service.ts";
+import { decimalIp } from "./decimal-ip.ts";
 import { FOR_ANOTHER_PROXY, isForProxy } from "./proxy-name.ts";
 import { type Metadata, readMetadata } from "./read-metadata.ts";
 
@@ -59,7 +60,7 @@ function readSpec(
     annotations: withoutLastApplied(annotations),
     type,
     clusterIPs: readClusterIPs(reader, spec),
-    externalIPs: reader.ips(spec, "externalIPs"),
+    externalIPs: readIps(reader, spec, "externalIPs"),
     loadBalancerIPs: EMPTY,
     edgeIPs: EMPTY,
     ports: readPorts(reader, spec),
@@ -80,9 +81,14 @@ function withoutLastApplied(annotations: StringMap): StringMap {
 }
 
 function readClusterIPs(reader: RawReader, spec: Raw): readonly string[] {
-  if (reader.list(spec, "clusterIPs").length > 0) return reader.ips(spec, "clusterIPs");
-  const ip = reader.ip("clusterIP", spec["clusterIP"]);
+  if (reader.list(spec, "clusterIPs").length > 0) return readIps(reader, spec, "clusterIPs");
+  const ip = reader.ip("clusterIP", decimalIp(spec["clusterIP"]));
   return ip === undefined ? EMPTY : [ip];
+}
+
+function readIps(reader: RawReader, spec: Raw, key: string): readonly string[] {
+  const values = reader.list(spec, key);
+  return values.length === 0 ? EMPTY : reader.ips({ [key]: values.map(decimalIp) }, key);
 }
 
 function readPorts(reader: RawReader, spec: Raw): readonly ServicePort[] {
@@ -143,7 +149,8 @@ function readSourceRanges(reader: RawReader, spec: Raw): readonly string[] {
   if (values.length === 0) return EMPTY;
   reader.enter(key);
   const ranges = values.flatMap((value, index) => {
-    const range = typeof value === "string" ? parseCidr(value.trim()) : undefined;
+    const text = typeof value === "string" ? decimalIp(value.trim()) : undefined;
+    const range = typeof text === "string" ? parseCidr(text) : undefined;
     if (range === undefined) reader.fail(index, value, "a network such as 10.0.0.0/8 or fd00::/8");
     return range?.text ?? [];
   });
@@ -161,7 +168,7 @@ function readIngress(reader: RawReader, raw: Raw): readonly string[] {
   reader.enter("loadBalancer");
   reader.each(loadBalancer, "ingress", (ingress) => {
     if ((ingress["ip"] ?? "") === "" || (ingress["ipMode"] ?? "VIP") !== "VIP") return;
-    const ip = reader.ip("ip", ingress["ip"]);
+    const ip = reader.ip("ip", decimalIp(ingress["ip"]));
     if (ip !== undefined) ips.push(ip);
   });
   reader.leave();
