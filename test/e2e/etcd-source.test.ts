@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { GlobalStore } from "../../src/core/store/global-store.ts";
 import { storedKey } from "../../src/sources/etcd/stored-object.ts";
+import { loadStored, type StoredState } from "../../src/sources/etcd/stored-state.ts";
+import { writeStored } from "../../src/sources/etcd/write-stored.ts";
 import { startEtcd } from "../support/etcd.ts";
 import { requires } from "../support/requires.ts";
+import { sampleEndpoint } from "../support/samples.ts";
 import { contents, follow, PREFIX, put, service } from "./etcd-followed.ts";
 
 /** What waits for it waits until it is open. */
@@ -124,5 +127,27 @@ describe("the etcd source", requires("etcd", "etcdctl"), () => {
     expect(source.details?.()).toMatch(
       /^revision \d+, 0 events, .*1 times read anew, .*1 compaction, requests take [\d.]+ ms$/,
     );
+  });
+
+  test.each([
+    ["one endpoint", 1],
+    ["more than can be compared one by one", 100],
+  ])("%s is written only where it is as it was read", async (_, count) => {
+    const client = (await startEtcd()).client();
+    const limits = { maxObjects: 1000, maxObjectBytes: 10_000 };
+    const objects = Array.from({ length: count }, (_, index) =>
+      sampleEndpoint({ group: "web", addresses: [`10.0.0.${index}`] }),
+    );
+    const write = (state: StoredState, owner: string) =>
+      writeStored(client, PREFIX, state, {
+        owner,
+        set: objects.map((object) => ({ object, lease: 0n })),
+        delete: [],
+      });
+    const before = await loadStored(client, PREFIX, limits);
+    expect(await write(before, "first")).toMatchObject({ isWhole: true });
+    expect(await write(before, "second")).toMatchObject({ isWhole: false, done: [] });
+    const after = await loadStored(client, PREFIX, limits);
+    expect(await write(after, "second")).toMatchObject({ isWhole: true });
   });
 });
