@@ -370,7 +370,7 @@ test("status says what there is, and what rules can not do", async () => {
   expect(summary).toMatch(/^1 services, 2 endpoints, \d+ rules by iptables-nft$/);
   expect(notHonoured).toEqual([
     'the state has no Node "here", so its addresses are not known: node ports answer on none',
-    "rules hold addresses and resolve no names, so these endpoints are not used: default/web/2",
+    "rules hold addresses, no host names and no unix sockets, so these endpoints are not used: default/web/2",
     "rules lead packets on and do not read them, so these listeners are not served: default/front",
     "rules choose at random by weight, whatever the method of these groups: default/web",
     "rules check nobody's health; these groups want it: default/web",
