@@ -42,7 +42,10 @@ export const expect = Object.assign(
           get:
             (_, matcher) =>
             (/** @type {unknown[]} */ ...args) =>
-              vi.waitFor(async () => Reflect.get(expect(await look()), matcher)(...args), options),
+              vi.waitFor(async () => {
+                const asserted = expect(await look());
+                Reflect.get(asserted, matcher).apply(asserted, args);
+              }, options),
         },
       ),
   },

@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -68,8 +69,11 @@ export function buildTests() {
   rmSync(out, { recursive: true, force: true });
   run(process.execPath, [TSC, "-p", "tsconfig.tests.json", "--outDir", out]);
   // What tests read beside the code.
-  const protos = join("src", "wire", "proto");
-  cpSync(join(ROOT, protos), join(out, protos), { recursive: true });
+  const wire = join("src", "wire");
+  cpSync(join(ROOT, wire), join(out, wire), {
+    recursive: true,
+    filter: (path) => path.endsWith(".proto") || statSync(path).isDirectory(),
+  });
   return out;
 }
 
