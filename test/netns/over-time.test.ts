@@ -3,6 +3,7 @@ import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.
 import { requires } from "../support/requires.ts";
 import { iptables, NFTABLES } from "./kernel-subjects.ts";
 import { describeOverTime, describeSwitching } from "./over-time.ts";
+import { describeSecondTry } from "./second-try.ts";
 
 for (const mode of IPTABLES_MODES) {
   describe(`iptables-${mode}`, requires("linux", "root", "ip", "iptables"), () => {
@@ -12,6 +13,7 @@ for (const mode of IPTABLES_MODES) {
 
 describe("nftables", requires("linux", "root", "ip", "nft"), () => {
   describeOverTime(NFTABLES);
+  describeSecondTry();
 });
 
 describe("switching", requires("linux", "root", "ip", "nft", "iptables"), () => {

@@ -1,5 +1,5 @@
 import type { NftChain } from "../../../platform/linux/nft/table-script.ts";
-import { REFUSE } from "./chains.ts";
+import { MISSED, REFUSE } from "./chains.ts";
 import { NAMES } from "./containers.ts";
 import type { TableFacts } from "./table-facts.ts";
 
@@ -15,10 +15,7 @@ export function baseChains(facts: TableFacts): readonly NftChain[] {
     {
       name: "dispatch",
       comment: "the first packet of a connection: to which service, if to any",
-      rules: [
-        `${nft} daddr . meta l4proto . th dport vmap @${NAMES.services}`,
-        `${nft} daddr @${NAMES.clusterIPs} goto ${REFUSE}`,
-      ],
+      rules: [`${nft} daddr . meta l4proto . th dport vmap @${NAMES.services}`],
     },
     {
       name: "prerouting",
@@ -32,6 +29,8 @@ export function baseChains(facts: TableFacts): readonly NftChain[] {
       comment: "connections of this node itself",
       rules: ["jump dispatch"],
     },
+    secondTry("prerouting-again", "prerouting priority dstnat + 1", facts),
+    secondTry("output-again", "output priority -99", facts),
     {
       name: "postrouting",
       hook: "type nat hook postrouting priority srcnat; policy accept;",
@@ -44,6 +43,25 @@ export function baseChains(facts: TableFacts): readonly NftChain[] {
     },
     ...loopbackGuard(facts),
   ];
+}
+
+/**
+ * A packet keeps the rules that it came in with, but looks elements up as they are at that moment. In
+ * the middle of a change it may be led to a chain that was empty before, or to elements that are gone.
+ * Each base chain begins with the rules of its moment: here it meets all of the state after. Nobody is
+ * refused before.
+ */
+function secondTry(name: string, place: string, { nft }: TableFacts): NftChain {
+  return {
+    name,
+    hook: `type nat hook ${place}; policy accept;`,
+    comment: "once more for who came in the middle of a change, and what no service has",
+    rules: [
+      "jump dispatch",
+      `meta priority ${MISSED} drop`,
+      `${nft} daddr @${NAMES.clusterIPs} goto ${REFUSE}`,
+    ],
+  };
 }
 
 /** With route_localnet, others on the network could reach what listens on loopback only. */

@@ -24,6 +24,11 @@ export const REFUSE = "refuse";
 /** 0 stands for none. */
 export const FIRST_SLOT = 1;
 
+/** As the packet's priority: what was to be found in a map is not there. No slot or target has it. */
+export const MISSED = "8000:0";
+
+const MISS = `meta priority set ${MISSED}`;
+
 /** nft wants to know that there are ports. */
 const WITH_PORTS = "meta l4proto { tcp, udp, sctp }";
 
@@ -99,7 +104,7 @@ export class ChainFactory {
    */
   #plainRules(spec: BalanceSpec): readonly string[] {
     const send = this.#sendTo(spec);
-    return [...this.#slots(spec).map((slot) => `${WITH_PORTS} ${slot} ${send}`), "drop"];
+    return [...this.#slots(spec).map((slot) => `${WITH_PORTS} ${slot} ${send}`), MISS];
   }
 
   /** An update does not change a value that is there, so the old one is deleted first. */
@@ -119,7 +124,7 @@ export class ChainFactory {
       ...chosen.map((choice) => `${WITH_PORTS} ${choice} ${forget} ${remember} ${send}`),
       // Where the memory is full.
       ...chosen.map((choice) => `${WITH_PORTS} ${choice} ${send}`),
-      "drop",
+      MISS,
     ];
   }
 

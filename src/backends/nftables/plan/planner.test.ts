@@ -67,7 +67,7 @@ describe("one transaction says only what changed", () => {
       "flush chain ip portolan random-2",
       "add rule ip portolan random-2 meta l4proto { tcp, udp, sctp } meta priority set numgen random mod 2 offset 1 dnat ip to ip daddr . meta l4proto . th dport . meta priority map @endpoints",
       "add rule ip portolan random-2 meta l4proto { tcp, udp, sctp } meta priority set 0:1 dnat ip to ip daddr . meta l4proto . th dport . meta priority map @endpoints",
-      "add rule ip portolan random-2 drop",
+      "add rule ip portolan random-2 meta priority set 8000:0",
       'add element ip portolan services { 10.96.0.1 . tcp . 80 comment "default/web" : goto random-2 }',
       "add element ip portolan endpoints { 10.96.0.1 . tcp . 80 . 0:1 : 10.1.0.1 . 8080, 10.96.0.1 . tcp . 80 . 0:2 : 10.1.0.2 . 8080 }",
       "add element ip portolan cluster-ips { 10.96.0.1 }",
