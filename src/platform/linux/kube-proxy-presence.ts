@@ -14,8 +14,8 @@ const MODES: readonly string[] = ["iptables", "ipvs", "nftables"];
  * Its chains tell nothing: they outlive it. So a process of its name in this network namespace counts,
  * or, where its processes can not be seen, one that answers what mode it is in.
  */
-export async function findKubeProxy(): Promise<string | undefined> {
-  return (await findProcess()) ?? (await askForMode());
+export async function findKubeProxy(modeUrl: string = MODE_URL): Promise<string | undefined> {
+  return (await findProcess()) ?? (await askForMode(modeUrl));
 }
 
 async function findProcess(): Promise<string | undefined> {
@@ -30,13 +30,13 @@ async function findProcess(): Promise<string | undefined> {
   return undefined;
 }
 
-async function askForMode(): Promise<string | undefined> {
+async function askForMode(url: string): Promise<string | undefined> {
   try {
-    const response = await fetch(MODE_URL, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
     // An instance of ours that stands in for one says who it is; its own lock tells of it.
     if (response.headers.get("server") === "portolan") return undefined;
     const mode = (await response.text()).trim();
-    return MODES.includes(mode) ? `it answers "${mode}" on ${MODE_URL}` : undefined;
+    return MODES.includes(mode) ? `it answers "${mode}" on ${url}` : undefined;
   } catch {
     return undefined;
   }
