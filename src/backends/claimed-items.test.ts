@@ -31,3 +31,19 @@ test("what goes and comes back with another value is a change", () => {
   some.claim("a", "2");
   expect(some.changes()).toEqual({ removed: [], set: [["a", "2"]] });
 });
+
+test("what was found as it should be is compared once, and not with each change after", () => {
+  let compared = 0;
+  const some = new ClaimedItems<string>((a, b) => {
+    compared += 1;
+    return a === b;
+  });
+  const keys = ["a", "b", "c"];
+  for (const key of keys) some.claim(key, "1");
+  some.adopt(keys.map((key) => [key, "1"]));
+  expect(some.changes()).toEqual({ removed: [], set: [] });
+  expect(compared).toBe(keys.length);
+  some.claim("a", "2");
+  expect(some.changes()).toEqual({ removed: [], set: [["a", "2"]] });
+  expect(compared).toBe(keys.length + 1);
+});

@@ -59,17 +59,17 @@ export class ClaimedItems<V> {
     return this.#claimed.has(key);
   }
 
+  /** What is there as it should be is not looked at again before somebody touches it. */
   changes(): ItemChanges<V> {
     const removed: string[] = [];
     const set: [string, V][] = [];
     for (const key of this.#touched) {
       const before = this.#applied.get(key);
       const now = this.#claimed.get(key)?.value;
-      if (now === undefined) {
-        if (before !== undefined) removed.push(key);
-      } else if (before === undefined || !this.#equal(before, now)) {
+      if (now !== undefined && (before === undefined || !this.#equal(before, now))) {
         set.push([key, now]);
-      }
+      } else if (now === undefined && before !== undefined) removed.push(key);
+      else this.#touched.delete(key);
     }
     return { removed, set };
   }
