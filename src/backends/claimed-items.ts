@@ -59,11 +59,15 @@ export class ClaimedItems<V> {
     return this.#claimed.has(key);
   }
 
-  /** What is there as it should be is not looked at again before somebody touches it. */
-  changes(): ItemChanges<V> {
+  /**
+   * What is there as it should be is not looked at again before somebody touches it.
+   * @param keys only of these
+   */
+  changes(keys: ReadonlySet<string> = this.#touched): ItemChanges<V> {
     const removed: string[] = [];
     const set: [string, V][] = [];
-    for (const key of this.#touched) {
+    for (const key of keys) {
+      if (!this.#touched.has(key)) continue;
       const before = this.#applied.get(key);
       const now = this.#claimed.get(key)?.value;
       if (now !== undefined && (before === undefined || !this.#equal(before, now))) {

@@ -1,3 +1,4 @@
+import type { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Family } from "../../core/model/address.ts";
 import { Turns } from "../../core/turns.ts";
@@ -56,17 +57,22 @@ export class FamilyPlane {
     });
   }
 
+  /** What the kernel refuses of services; it is told again by each sync and each repair. */
+  get refused(): readonly CoreError[] {
+    return this.#controller.refused;
+  }
+
   /**
-   * Puts right what others altered, and removes endpoints whose last connection has ended.
+   * Puts right what others altered, and removes endpoints whose last connection has ended. What is
+   * refused of services holds up nothing.
    * @returns how many changes others had made
    */
   repair(): Promise<number> {
     const { glue, platform, sets, family, log } = this.#parts;
     return this.#turns.take(async () => {
       await ensureHolders(platform, [sets]);
-      const finished = await this.proxier.finishDrains();
-      this.#controller.doubt();
-      const altered = await this.#controller.settle();
+      await this.proxier.finishDrains();
+      const altered = await this.#controller.repair();
       const lines = await glue.repair();
       if (altered + lines > 0) {
         log.warn(
@@ -74,7 +80,6 @@ export class FamilyPlane {
           "what others altered in the kernel was put right",
         );
       }
-      for (const error of finished.failures) throw error;
       return altered + lines;
     });
   }

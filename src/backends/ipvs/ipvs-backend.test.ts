@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import * as z from "zod";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { endpointSchema } from "../../core/model/endpoint.ts";
 import { nodeSchema } from "../../core/model/node.ts";
@@ -30,6 +30,8 @@ class Machine {
     addresses: new Set(),
   };
   readonly warnings: string[] = [];
+  /** What stands in the status after each look or sync; empty where all is well. */
+  readonly repairs: string[] = [];
   look: () => Promise<void> = async () => undefined;
   readonly #freed: string[] = [];
   readonly #store = new GlobalStore();
@@ -53,7 +55,9 @@ class Machine {
       },
       error: (fields, message) => void this.warnings.push(`${message} ${JSON.stringify(fields)}`),
     };
-    const context = { nodeName: NODE, log, stdout: new PassThrough() };
+    const onRepair = (error: unknown): void =>
+      void this.repairs.push(error === undefined ? "" : messageOf(error));
+    const context = { nodeName: NODE, log, stdout: new PassThrough(), onRepair };
     return createIpvsBackend(values, context, { ...this.#world(), ...world });
   }
 
@@ -159,6 +163,48 @@ test("what others altered is put right, told and counted", async () => {
   expect(sorted(machine.kernel)).toEqual(sorted(before));
   expect(machine.warnings.slice(2)).toEqual([told("v4", 2), told("v6", 1)]);
   expect(metric(backend, "ipvs_repairs_total")).toEqual({ "": 4 });
+});
+
+test("a family that can not be put right does not hold up the other", async () => {
+  const machine = new Machine();
+  let isRefused = false;
+  const run = async (program: string) => {
+    if (isRefused && program.startsWith("iptables")) throw new Error("rules of IPv4");
+    return { exitCode: 0, stdout: "", stderr: "" };
+  };
+  const backend = await machine.open({ exec: { run } });
+  await machine.apply(backend, WEB, END);
+  isRefused = true;
+  machine.kernel.addresses.clear();
+  await machine.look();
+  expect([...machine.kernel.addresses].sort()).toEqual(["10.96.0.10", "fd00:96::10"]);
+  expect(machine.warnings[0]).toBe(told("v6", 1));
+  expect(machine.repairs.at(-1)).toBe("rules of IPv4");
+});
+
+test("what the kernel refuses of a service stays in the status, without holding up others", async () => {
+  const machine = new Machine();
+  const isRefused = { value: true };
+  const openPlatform = async (): Promise<IpvsPlatform> => {
+    const { link, ...fake } = createFakePlatform(machine.kernel);
+    const change: typeof link.change = async (changes) => {
+      const at = changes.findIndex(({ ip }) => isRefused.value && ip === "10.96.0.66");
+      await link.change(changes.filter((_, index) => index !== at));
+      const error = new CoreError("ERR_SYSTEM_CALL", "no such address");
+      return at < 0 ? [] : [{ index: at, errno: 99, error }];
+    };
+    return { ...fake, link: { ...link, change } };
+  };
+  const backend = await machine.open({ openPlatform });
+  const bad = serviceSchema.parse({ ...WEB, name: "bad", clusterIPs: ["10.96.0.66"] });
+  await expect(machine.apply(backend, bad)).rejects.toThrow("default/bad: no such address");
+  await machine.apply(backend, bad, WEB, END);
+  expect(machine.kernel.addresses.has("10.96.0.10")).toBe(true);
+  expect(machine.repairs.at(-1)).toBe("default/bad: no such address");
+  isRefused.value = false;
+  await machine.look();
+  expect(machine.kernel.addresses.has("10.96.0.66")).toBe(true);
+  expect(machine.repairs.at(-1)).toBe("");
 });
 
 function told(family: string, changes: number): string {

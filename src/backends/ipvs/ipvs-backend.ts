@@ -19,6 +19,7 @@ import { familiesOf } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { limitLines } from "../limit-lines.ts";
 import { tellInKernel } from "../tell-in-kernel.ts";
+import { joinRefusals } from "./controller.ts";
 import { FamilyPlane } from "./family-plane.ts";
 import { GlueKeeper } from "./glue/glue-keeper.ts";
 import { setsOf } from "./glue/set-names.ts";
@@ -134,7 +135,7 @@ export class IpvsBackend implements Backend {
     );
     this.#flows.note(changed.services);
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
-    this.#parts.context.onRepair?.(undefined);
+    this.#tellRefused();
     this.#tell(state);
     this.#metrics.removedFlows(await this.#flows.reconcile(state.services));
   }
@@ -179,19 +180,28 @@ export class IpvsBackend implements Backend {
     this.#told = lines;
   }
 
-  async #check(): Promise<void> {
+  /** What the kernel refuses of some services is in the status until it is made so, or no longer asked. */
+  #tellRefused(): void {
+    const refused = this.#planes.flatMap((plane) => plane.refused);
     const { onRepair } = this.#parts.context;
-    try {
-      for (const plane of this.#planes) {
+    onRepair?.(refused.length === 0 ? undefined : joinRefusals(refused));
+  }
+
+  async #check(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const plane of this.#planes) {
+      try {
         if ((await plane.repair()) > 0) this.#metrics.repaired();
+      } catch (error) {
+        failures.push(error);
       }
-      onRepair?.(undefined);
-    } catch (error) {
-      this.#log.error(
-        { backend: NAME, err: error },
-        "what others changed in the kernel could not be put right",
-      );
-      onRepair?.(error);
     }
+    if (failures.length === 0) return this.#tellRefused();
+    const error = joinFailures("ERR_SYNC_FAILED", failures);
+    this.#log.error(
+      { backend: NAME, err: error },
+      "what others changed in the kernel could not be put right",
+    );
+    this.#parts.context.onRepair?.(error);
   }
 }

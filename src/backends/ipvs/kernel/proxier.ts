@@ -3,11 +3,10 @@ import type { Family } from "../../../core/model/address.ts";
 import { deepEqual } from "../../../core/model/equal.ts";
 import type { RefusedChange } from "../../../platform/linux/netlink/exchange-batches.ts";
 import type { IpSetChange } from "../../../wire/netlink/ipset/encode-ipset.ts";
-import { entryText, type IpSetEntry } from "../../../wire/netlink/ipset/ip-set.ts";
+import type { IpSetEntry } from "../../../wire/netlink/ipset/ip-set.ts";
 import type { IpvsChange } from "../../../wire/netlink/ipvs/encode-ipvs.ts";
 import {
   type Destination,
-  destinationId,
   serverId,
   type VirtualServer,
 } from "../../../wire/netlink/ipvs/virtual-server.ts";
@@ -15,6 +14,7 @@ import { ClaimedItems } from "../../claimed-items.ts";
 import type { FamilySets, SetKey } from "../glue/set-names.ts";
 import type { Claimant, Verb } from "../handlers/claimant.ts";
 import { Drains } from "./drains.ts";
+import { backingKey, type ItemId, type ItemKeys, memberKey } from "./items.ts";
 import type { IpvsPlatform } from "./platform.ts";
 import { readKernel } from "./read-kernel.ts";
 
@@ -41,14 +41,28 @@ export interface ProxierOptions {
   isForeignAddress(ip: string): boolean;
 }
 
+/** What the kernel refused. */
+export interface ItemFailure {
+  readonly item: ItemId;
+  readonly error: CoreError;
+}
+
 /** What was done since the last time that was asked. */
 export interface ProxierWork {
-  /** How many changes the kernel was told. */
+  /** How many changes the kernel made. */
   readonly changes: number;
-  readonly failures: readonly CoreError[];
+  readonly failures: readonly ItemFailure[];
+}
+
+export interface FlushOptions {
+  /** Of these only; all when not given. */
+  readonly only?: ItemKeys;
+  /** Is done when all is there but the addresses, which let calls in. */
+  readonly beforeAddresses?: (() => Promise<void>) | undefined;
 }
 
 interface Step<T> {
+  readonly item: ItemId;
   readonly change: T;
   done(): void;
 }
@@ -149,43 +163,46 @@ export class Proxier implements Claimant {
   /**
    * Tells the kernel all that changed, in an order in which no call is lost that could be served. What
    * is refused holds up nothing else.
-   * @param beforeAddresses is done when all is there but the addresses, which let calls in
    */
-  async flush(beforeAddresses?: () => Promise<void>): Promise<ProxierWork> {
+  async flush({ only, beforeAddresses }: FlushOptions = {}): Promise<ProxierWork> {
     const { platform } = this.#options;
-    const failures: CoreError[] = [];
+    const failures: ItemFailure[] = [];
     let changes = 0;
     const run = async <T>(
       steps: readonly Step<T>[],
       tell: (items: readonly T[]) => Promise<readonly RefusedChange[]>,
     ): Promise<void> => {
       if (steps.length === 0) return;
-      changes += steps.length;
       const refused = await tell(steps.map(({ change }) => change));
+      changes += steps.length - refused.length;
       const failed = new Set(refused.map(({ index }) => index));
       steps.forEach(({ done }, index) => {
         if (!failed.has(index)) done();
       });
-      for (const { error } of refused) failures.push(error);
+      for (const { index, error } of refused) {
+        const step = steps[index];
+        if (step !== undefined) failures.push({ item: step.item, error });
+      }
     };
-    const members = this.#members.changes();
-    const addresses = this.#addresses.changes();
+    const members = this.#members.changes(only?.member);
+    const addresses = this.#addresses.changes(only?.address);
     await run(this.#removedMembers(members.removed), (items) => platform.sets.change(items));
     await run(
       addresses.removed.map((ip) => ({
+        item: { kind: "address", key: ip } as const,
         change: { kind: "delete", ip } as const,
         done: () => this.#addresses.accept(ip),
       })),
       (items) => platform.link.change(items),
     );
-    const goneBackings = await this.#goneBackings();
-    const { removed, set } = this.#servers.changes();
+    const goneBackings = await this.#goneBackings(only?.backing);
+    const { removed, set } = this.#servers.changes(only?.server);
     await run(
       [
         ...goneBackings,
         ...this.#goneServers(removed),
         ...this.#newServers(set),
-        ...this.#newBackings(),
+        ...this.#newBackings(only?.backing),
       ],
       (items) => platform.ipvs.change(items),
     );
@@ -222,7 +239,9 @@ export class Proxier implements Claimant {
       const member = this.#members.applied(key);
       if (member === undefined) return [];
       const change = { kind: "delete", set: sets[member.set], entry: member.entry } as const;
-      return [{ change, done: () => this.#members.accept(key) }];
+      return [
+        { item: { kind: "member", key }, change, done: () => this.#members.accept(key) } as const,
+      ];
     });
   }
 
@@ -232,6 +251,7 @@ export class Proxier implements Claimant {
       ([, { set, entry }]) => set !== "addresses" || !this.#isTaken(entry),
     );
     return wanted.map(([key, { set, entry }]) => ({
+      item: { kind: "member", key },
       change: { kind: "add", set: sets[set], entry },
       done: () => this.#members.accept(key),
     }));
@@ -248,15 +268,16 @@ export class Proxier implements Claimant {
     return items
       .filter(([ip]) => !this.#taken.has(ip))
       .map(([ip]) => ({
+        item: { kind: "address", key: ip },
         change: { kind: "add", ip },
         done: () => this.#addresses.accept(ip),
       }));
   }
 
   /** What has connections left is only told to take no more; what goes with its server needs no word. */
-  async #goneBackings(): Promise<readonly Step<IpvsChange>[]> {
+  async #goneBackings(only?: ReadonlySet<string>): Promise<readonly Step<IpvsChange>[]> {
     const steps: Step<IpvsChange>[] = [];
-    const going = this.#backings.changes().removed;
+    const going = this.#backings.changes(only).removed;
     const candidates: [string, Backing][] = [];
     for (const key of going) {
       const backing = this.#backings.applied(key);
@@ -268,16 +289,17 @@ export class Proxier implements Claimant {
     }
     const busy = await this.#drains.busy(candidates);
     for (const [key, { server, destination }] of candidates) {
+      const item: ItemId = { kind: "backing", key };
       if (!busy.has(key)) {
         const change = { kind: "deleteDestination", server, destination } as const;
-        steps.push({ change, done: () => this.#dropBacking(key) });
+        steps.push({ item, change, done: () => this.#dropBacking(key) });
         continue;
       }
       this.#drains.add(key, server);
       const resting = { server, destination: { ...destination, weight: 0 } };
       const done = () => this.#backings.tolerate(key, resting);
       if (destination.weight === 0) done();
-      else steps.push({ change: { kind: "setDestination", ...resting }, done });
+      else steps.push({ item, change: { kind: "setDestination", ...resting }, done });
     }
     return steps;
   }
@@ -295,6 +317,7 @@ export class Proxier implements Claimant {
       if (this.#lingering.has(key) && this.#drains.isOf(key)) return [];
       return [
         {
+          item: { kind: "server", key } as const,
           change: { kind: "deleteService", server } as const,
           done: () => this.#servers.accept(key),
         },
@@ -306,30 +329,23 @@ export class Proxier implements Claimant {
     return items.map(([key, server]) => {
       const isThere = this.#servers.applied(key) !== undefined;
       const kind = isThere ? "setService" : "newService";
-      return { change: { kind, server }, done: () => this.#servers.accept(key) };
+      const item: ItemId = { kind: "server", key };
+      return { item, change: { kind, server }, done: () => this.#servers.accept(key) };
     });
   }
 
-  #newBackings(): readonly Step<IpvsChange>[] {
-    return this.#backings.changes().set.map(([key, { server, destination }]) => {
+  #newBackings(only?: ReadonlySet<string>): readonly Step<IpvsChange>[] {
+    return this.#backings.changes(only).set.map(([key, { server, destination }]) => {
       const isThere = this.#backings.applied(key) !== undefined;
       const kind = isThere ? "setDestination" : "newDestination";
+      const item: ItemId = { kind: "backing", key };
       const done = () => this.#dropBacking(key);
-      return { change: { kind, server, destination }, done };
+      return { item, change: { kind, server, destination }, done };
     });
   }
-}
-
-function backingKey(server: VirtualServer, destination: Destination): string {
-  return `${serverId(server)} ${destinationId(destination)}`;
 }
 
 /** A change of the virtual server is none of its real ones. */
 function isSameBacking(a: Backing, b: Backing): boolean {
   return a.destination.weight === b.destination.weight;
-}
-
-/** What an entry carries beside itself does not make it another one. */
-function memberKey(set: SetKey, { mark: _, isException: __, ...entry }: IpSetEntry): string {
-  return `${set} ${entryText(entry)}`;
 }

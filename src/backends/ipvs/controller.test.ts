@@ -1,0 +1,168 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../../core/errors.ts";
+import type { IpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
+import type { RefusedChange } from "../../platform/linux/netlink/exchange-batches.ts";
+import type { IpvsChange } from "../../wire/netlink/ipvs/encode-ipvs.ts";
+import { serverId } from "../../wire/netlink/ipvs/virtual-server.ts";
+import { IpvsController, joinRefusals } from "./controller.ts";
+import { setsOf } from "./glue/set-names.ts";
+import { createHandlers } from "./handlers/create-handlers.ts";
+import { createFakePlatform, type FakeKernel } from "./kernel/fake-platform.fixture.ts";
+import { Proxier } from "./kernel/proxier.ts";
+import type { ServiceWithEndpoints } from "./plan/service-info.ts";
+
+/** A controller on a kernel that is only thought of, and that refuses what it is told to. */
+class Bench {
+  readonly kernel: FakeKernel = {
+    servers: new Map(),
+    destinations: new Map(),
+    entries: new Map(),
+    addresses: new Set(),
+  };
+  /** The virtual servers that each telling was about. */
+  readonly told: (readonly string[])[] = [];
+  reads = 0;
+  /** How often each virtual server is yet refused. */
+  readonly refusals = new Map<string, number>();
+  readonly controller: IpvsController;
+
+  constructor() {
+    const platform = createFakePlatform(this.kernel);
+    const { ipvs } = platform;
+    const proxier = new Proxier({
+      family: "v4",
+      platform: {
+        ...platform,
+        ipvs: {
+          ...ipvs,
+          servers: () => {
+            this.reads += 1;
+            return ipvs.servers();
+          },
+          change: (changes) => this.#change(changes, ipvs.change),
+        },
+      },
+      sets: setsOf("v4"),
+      marksOf: (mark) => [mark],
+      isForeign: () => false,
+      isForeignAddress: () => false,
+    });
+    this.controller = new IpvsController(createHandlers(proxier), proxier);
+  }
+
+  async sync(...services: readonly ServiceWithEndpoints[]): Promise<void> {
+    for (const one of services) this.controller.replace(one.service.service, [one]);
+    await this.controller.sync(services.map(({ service }) => service.service));
+  }
+
+  get served(): readonly string[] {
+    return [...this.kernel.destinations.keys()].sort();
+  }
+
+  async #change(
+    changes: readonly IpvsChange[],
+    make: IpvsTable["change"],
+  ): Promise<readonly RefusedChange[]> {
+    const refused: RefusedChange[] = [];
+    const about = new Set<string>();
+    for (const [index, change] of changes.entries()) {
+      const id = "server" in change ? serverId(change.server) : "";
+      about.add(id);
+      const left = this.refusals.get(id) ?? 0;
+      if (change.kind === "newService" && left > 0) {
+        this.refusals.set(id, left - 1);
+        refused.push({ index, errno: 1, error: new CoreError("ERR_SYSTEM_CALL", `no ${id}`) });
+        continue;
+      }
+      for (const one of await make([change])) refused.push({ ...one, index });
+    }
+    this.told.push([...about]);
+    return refused;
+  }
+}
+
+function serviceOf(host: number, endpoint = "10.244.0.1"): ServiceWithEndpoints {
+  const end = { ip: endpoint, port: 8080, protocol: "TCP", isLocal: false } as const;
+  return {
+    service: {
+      id: `v4 default/s${host}`,
+      service: `default/s${host}`,
+      type: "ClusterIP",
+      family: "v4",
+      balancing: { scheduler: "wrr", flags: 0, persistenceSeconds: 0 },
+      entrances: [
+        {
+          kind: "cluster-ip",
+          protocol: "TCP",
+          ip: `10.96.0.${host}`,
+          port: 80,
+          isNodes: false,
+          list: "cluster",
+          outcome: "served",
+          insideMark: undefined,
+          access: undefined,
+        },
+      ],
+      healthCheckPort: 0,
+    },
+    endpoints: new Map([[endpoint, { ...end, clusterWeight: 1, localWeight: 1 }]]),
+  };
+}
+
+const server = (host: number): string => `TCP 10.96.0.${host}:80`;
+const real = (host: number, endpoint = "10.244.0.1"): string => `${server(host)} ${endpoint}:8080`;
+
+test("each group that is refused is tried again by itself; the others are there with the first try", async () => {
+  const bench = new Bench();
+  bench.refusals.set(server(2), 1);
+  bench.refusals.set(server(3), Number.POSITIVE_INFINITY);
+  const sync = bench.sync(serviceOf(1), serviceOf(2), serviceOf(3));
+  await expect(sync).rejects.toThrow(/^default\/s3: no TCP 10.96.0.3:80, and 1 more changes$/);
+  expect(bench.served).toEqual([real(1), real(2)]);
+  expect(bench.told.slice(0, 3)).toEqual([
+    [server(1), server(2), server(3)],
+    [server(2)],
+    [server(3)],
+  ]);
+});
+
+test("one that stays refused holds up no other later, and is told again with each sync until it is made", async () => {
+  const bench = new Bench();
+  bench.refusals.set(server(1), 5);
+  await expect(bench.sync(serviceOf(1))).rejects.toThrow("default/s1");
+  const { reads } = bench;
+  // Its own changes were tried; those of others go through, and the kernel is not read for it.
+  await bench.sync(serviceOf(2));
+  await bench.sync(serviceOf(2, "10.244.0.2"));
+  expect(bench.served).toEqual([real(2, "10.244.0.2")]);
+  expect(bench.reads).toBe(reads);
+  expect(bench.controller.refused.map(({ message }) => message)).toEqual([
+    "default/s1: no TCP 10.96.0.1:80, and 1 more changes",
+  ]);
+  await bench.controller.repair();
+  expect(bench.served).toEqual([real(1), real(2, "10.244.0.2")]);
+  expect(bench.controller.refused).toEqual([]);
+});
+
+test("what is refused and then no longer asked is forgotten", async () => {
+  const bench = new Bench();
+  bench.refusals.set(server(1), Number.POSITIVE_INFINITY);
+  await expect(bench.sync(serviceOf(1))).rejects.toThrow("default/s1");
+  bench.controller.replace("default/s1", []);
+  await bench.controller.sync(["default/s1"]);
+  expect(bench.controller.refused).toEqual([]);
+});
+
+test("what others removed meanwhile is found, and made again at once", async () => {
+  const bench = new Bench();
+  await bench.sync(serviceOf(1), serviceOf(2));
+  bench.kernel.servers.clear();
+  bench.kernel.destinations.clear();
+  await bench.sync(serviceOf(1, "10.244.0.2"));
+  expect(bench.served).toEqual([real(1, "10.244.0.2"), real(2)]);
+});
+
+test("many refusals are told in a message of bounded length", () => {
+  const errors = Array.from({ length: 9 }, (_, at) => new CoreError("ERR_SYNC_FAILED", `s${at}`));
+  expect(joinRefusals(errors).message).toBe("s0; s1; s2; s3; s4; and of 4 more services");
+});
