@@ -2,6 +2,7 @@ import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import { chooseIptablesMode } from "../choose-iptables-mode.ts";
 import { IpvsBackend } from "./ipvs-backend.ts";
+import { prepareModules } from "./kernel/modules.ts";
 import { type IpvsValues, settingsOf } from "./settings.ts";
 import type { IpvsWorld } from "./world.ts";
 
@@ -22,6 +23,7 @@ export async function createIpvsBackend(
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
     const mode = await chooseIptablesMode("ipvs", options.iptablesMode, world.exec, log);
+    if (!isForCleanup) await prepareModules(world.modules, settings.scheduler, log);
     const platform = await world.openPlatform();
     const minSyncPeriodMs = options.ipvsMinSyncPeriod;
     return new IpvsBackend({ settings, minSyncPeriodMs, context, world, platform, lock, mode });

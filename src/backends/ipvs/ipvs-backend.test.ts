@@ -76,6 +76,7 @@ class Machine {
       // Rules are never there: each look writes them anew.
       exec: { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) },
       sysctl: { read: async () => "1", ensure: async () => false },
+      modules: { ensure: async () => ({ loaded: [], missing: [] }), absent: () => [] },
       clock: {
         nowMs: () => 0,
         sleep: async () => undefined,

@@ -1,5 +1,6 @@
 import { systemExec } from "../../platform/linux/exec.ts";
 import { openIpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
+import { createKernelModules } from "../../platform/linux/kernel-modules.ts";
 import { findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { ProbeWorld } from "./probe.ts";
@@ -9,6 +10,7 @@ export function createProbeWorld(): ProbeWorld {
   return {
     exec: systemExec,
     sysctl: systemSysctl,
+    modules: createKernelModules(),
     findKubeProxy,
     tryIpvs: async () => (await openIpvsTable()).close(),
   };

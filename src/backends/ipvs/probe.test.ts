@@ -12,6 +12,7 @@ function world(more: Partial<ProbeWorld> = {}): ProbeWorld {
   return {
     exec: { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) },
     sysctl: { read: async () => "1", ensure: async () => false },
+    modules: { ensure: async () => ({ loaded: [], missing: [] }), absent: () => [] },
     findKubeProxy: nothing,
     tryIpvs: nothing,
     ...more,
@@ -40,6 +41,26 @@ test("a kernel without IPVS is told with the remedy; other errors are not taken 
     },
   ]);
   await expect(probeIpvs(MACHINE, refuse(new TypeError("a bug")))).rejects.toThrow("a bug");
+});
+
+test("modules that are missing are told by name, schedulers by what that means", async () => {
+  const gone = ["xt_set", "ip_vs_mh", "ip_vs_sed"];
+  const modules = {
+    ensure: async () => ({ loaded: [], missing: [] }),
+    absent: (names: readonly string[]) => names.filter((name) => gone.includes(name)),
+  };
+  expect(await probeIpvs(MACHINE, world({ modules }))).toEqual([
+    {
+      severity: "missing",
+      what: "modules of the kernel are missing: xt_set",
+      remedy: expect.stringContaining("modprobe -a xt_set,"),
+    },
+    {
+      severity: "degraded",
+      what: "schedulers are missing (ip_vs_mh, ip_vs_sed): services that ask for them are not served",
+      remedy: expect.stringContaining("modprobe -a ip_vs_mh ip_vs_sed,"),
+    },
+  ]);
 });
 
 test("forwarding that is off is told", async () => {

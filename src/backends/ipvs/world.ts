@@ -9,6 +9,7 @@ import {
 } from "../../platform/linux/instance-lock.ts";
 import { openIpSets } from "../../platform/linux/ipset/ip-sets.ts";
 import { openIpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
+import { createKernelModules, type KernelModules } from "../../platform/linux/kernel-modules.ts";
 import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { openServiceLink } from "../../platform/linux/links/service-link.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
@@ -20,6 +21,7 @@ import { type IpvsPlatform, LINK_NAME } from "./kernel/platform.ts";
 export interface IpvsWorld {
   readonly exec: Exec;
   readonly sysctl: Sysctl;
+  readonly modules: KernelModules;
   readonly clock: KernelClock;
   readonly findKubeProxy: FindKubeProxy;
   readonly openConntrack: OpenConntrack;
@@ -41,6 +43,7 @@ export function openWorld(): IpvsWorld {
   return {
     exec: systemExec,
     sysctl: systemSysctl,
+    modules: createKernelModules(),
     clock: SYSTEM_CLOCK,
     findKubeProxy,
     openConntrack: (options) =>

@@ -113,13 +113,15 @@ function tableOn(socket: NetlinkSocket, familyId: number): IpvsTable {
       );
       return timeouts;
     },
-    change: (items) =>
-      exchangeBatches(socket, {
+    change: async (items) => {
+      const refused = await exchangeBatches(socket, {
         items,
         write: (writer, sequence, item, isLast) =>
           writeIpvsChange(writer, { familyId, sequence, isLast }, item),
         wordsFor: describeIpvsChange,
-      }),
+      });
+      return refused.map((one) => nameScheduler(one, items[one.index]));
+    },
     close: () => socket.close(),
   };
 }
@@ -149,6 +151,23 @@ async function familyIdOn(socket: NetlinkSocket): Promise<number> {
   const [failure] = failures;
   const why = failure === undefined ? "" : `: ${requestError("asking for it", failure).message}`;
   throw new CoreError("ERR_NOT_POSSIBLE_HERE", `this kernel has no IPVS${why}`);
+}
+
+/** Of a virtual server, only its scheduler may be unknown: no module of the kernel has it. */
+export function nameScheduler(
+  refused: RefusedChange,
+  change: IpvsChange | undefined,
+): RefusedChange {
+  const isServer = change?.kind === "newService" || change?.kind === "setService";
+  if (!isServer || refused.errno !== ERRNO.ENOENT) return refused;
+  const { scheduler } = change.server;
+  const remedy = `modprobe ip_vs_${scheduler}, or install the package with the rest of this kernel's modules, or choose another scheduler`;
+  const error = new CoreError(
+    refused.error.code,
+    `${refused.error.message}: this kernel has no scheduler ${scheduler} (module ip_vs_${scheduler}); ${remedy}`,
+    { cause: refused.error },
+  );
+  return { ...refused, error };
 }
 
 /** As a person would ask for it. */
