@@ -81,7 +81,11 @@ class Bench {
   }
 }
 
-function serviceOf(host: number, endpoint = "10.244.0.1"): ServiceWithEndpoints {
+function serviceOf(
+  host: number,
+  endpoint = "10.244.0.1",
+  insideMark?: number,
+): ServiceWithEndpoints {
   const end = { ip: endpoint, port: 8080, protocol: "TCP", isLocal: false } as const;
   return {
     service: {
@@ -99,7 +103,7 @@ function serviceOf(host: number, endpoint = "10.244.0.1"): ServiceWithEndpoints 
           isNodes: false,
           list: "cluster",
           outcome: "served",
-          insideMark: undefined,
+          insideMark,
           access: undefined,
         },
       ],
@@ -141,6 +145,14 @@ test("one that stays refused holds up no other later, and is told again with eac
   ]);
   await bench.controller.repair();
   expect(bench.served).toEqual([real(1), real(2, "10.244.0.2")]);
+  expect(bench.controller.refused).toEqual([]);
+});
+
+test("one with a second virtual server for insiders is tried again with both", async () => {
+  const bench = new Bench();
+  bench.refusals.set("v4 mark 0x40", 1);
+  await bench.sync(serviceOf(1, "10.244.0.1", 0x40));
+  expect(bench.served).toEqual([real(1), "v4 mark 0x40 10.244.0.1:8080"]);
   expect(bench.controller.refused).toEqual([]);
 });
 

@@ -42,10 +42,14 @@ export class ItemRecorder implements Claimant {
     member: new Set(),
     address: new Set(),
   };
-  readonly marksOf: Claimant["marksOf"];
+  readonly #claimant: Pick<Claimant, "marksOf">;
 
-  constructor({ marksOf }: Pick<Claimant, "marksOf">) {
-    this.marksOf = marksOf;
+  constructor(claimant: Pick<Claimant, "marksOf">) {
+    this.#claimant = claimant;
+  }
+
+  marksOf(mark: number): readonly number[] {
+    return this.#claimant.marksOf(mark);
   }
 
   add({ kind, key }: ItemId): void {
