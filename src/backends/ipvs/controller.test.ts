@@ -22,6 +22,8 @@ class Bench {
   /** The virtual servers that each telling was about. */
   readonly told: (readonly string[])[] = [];
   reads = 0;
+  /** How many each real server has. */
+  connections = 0;
   /** How often each virtual server is yet refused. */
   readonly refusals = new Map<string, number>();
   readonly controller: IpvsController;
@@ -39,6 +41,11 @@ class Bench {
             this.reads += 1;
             return ipvs.servers();
           },
+          destinations: async (server) =>
+            (await ipvs.destinations(server)).map((one) => ({
+              ...one,
+              activeConnections: this.connections,
+            })),
           change: (changes) => this.#change(changes, ipvs.change),
         },
       },
@@ -154,6 +161,21 @@ test("one with a second virtual server for insiders is tried again with both", a
   await bench.sync(serviceOf(1, "10.244.0.1", 0x40));
   expect(bench.served).toEqual([real(1), "v4 mark 0x40 10.244.0.1:8080"]);
   expect(bench.controller.refused).toEqual([]);
+});
+
+test("what drained when its service was deleted is made anew with the service, without a refusal", async () => {
+  const bench = new Bench();
+  bench.connections = 1;
+  await bench.sync(serviceOf(1));
+  await bench.sync(serviceOf(1, "10.244.0.2"));
+  expect(bench.kernel.destinations.get(real(1))?.weight).toBe(0);
+  bench.controller.replace("default/s1", []);
+  await bench.controller.sync(["default/s1"]);
+  expect(bench.served).toEqual([]);
+  const { reads } = bench;
+  await bench.sync(serviceOf(1));
+  expect(bench.kernel.destinations.get(real(1))?.weight).toBe(1);
+  expect(bench.reads).toBe(reads);
 });
 
 test("what is refused and then no longer asked is forgotten", async () => {

@@ -28,9 +28,9 @@ export class Drains {
     this.#servers.delete(key);
   }
 
-  /** Whether any of a virtual server is left. */
-  isOf(id: string): boolean {
-    return [...this.#servers.values()].some((server) => serverId(server) === id);
+  /** Those of a virtual server. */
+  keysOf(id: string): readonly string[] {
+    return [...this.#servers].filter(([, server]) => serverId(server) === id).map(([key]) => key);
   }
 
   keepOnly(stays: (key: string) => boolean): void {

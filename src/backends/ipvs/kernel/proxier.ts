@@ -314,12 +314,16 @@ export class Proxier implements Claimant {
     return keys.flatMap((key) => {
       const server = this.#servers.applied(key);
       if (server === undefined) return [];
-      if (this.#lingering.has(key) && this.#drains.isOf(key)) return [];
+      if (this.#lingering.has(key) && this.#drains.keysOf(key).length > 0) return [];
       return [
         {
           item: { kind: "server", key } as const,
           change: { kind: "deleteService", server } as const,
-          done: () => this.#servers.accept(key),
+          done: () => {
+            this.#servers.accept(key);
+            // They went with it.
+            for (const drained of this.#drains.keysOf(key)) this.#dropBacking(drained);
+          },
         },
       ];
     });
