@@ -105,6 +105,8 @@ export interface Backend {
   readonly plane?: InnerPlane;
   /** What the data plane counts, read at this moment. */
   metrics?(): readonly MetricFamily[];
+  /** Asks the kernel for what it counts, which `metrics` tells then. Does not throw. */
+  measure?(): Promise<void>;
   /** Ends what is under way without breaking it; what was programmed stays. */
   drain(): Promise<void>;
   /** Removes everything it ever programmed; succeeds where nothing is left. */

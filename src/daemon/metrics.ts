@@ -31,8 +31,16 @@ export interface Metrics {
   watchStore(store: GlobalStore): void;
   /** The same sink, counted. */
   meter(backend: string, sink: Sink): Sink;
-  /** Adds what a backend's data plane, or a source, counts; read anew each time. */
-  watchPart(kind: "backend" | "source", name: string, read: () => readonly MetricFamily[]): void;
+  /**
+   * Adds what a backend's data plane, or a source, counts; read anew each time.
+   * @param measure is done before
+   */
+  watchPart(
+    kind: "backend" | "source",
+    name: string,
+    read: () => readonly MetricFamily[],
+    measure?: () => Promise<void>,
+  ): void;
 }
 
 /** From 1 ms to 16 s, as kube-proxy has them. */
@@ -93,15 +101,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
     registers,
   });
   const parts: PartMetrics[] = [];
+  const measures: (() => Promise<void>)[] = [];
   const { kubeProxy } = options;
   return {
     kubeProxy,
     contentType: registry.contentType,
-    text: async () =>
-      (await registry.metrics()) +
-      renderPartMetrics(parts, PREFIX) +
-      ((await kubeProxy?.text()) ?? ""),
-    watchPart: (kind, name, read) => void parts.push({ label: { name: kind, value: name }, read }),
+    text: async () => {
+      await Promise.all(measures.map((measure) => measure()));
+      const own = await registry.metrics();
+      return own + renderPartMetrics(parts, PREFIX) + ((await kubeProxy?.text()) ?? "");
+    },
+    watchPart: (kind, name, read, measure) => {
+      parts.push({ label: { name: kind, value: name }, read });
+      if (measure !== undefined) measures.push(measure);
+    },
     watchStore: (store) => watchStore(registry, store),
     meter: (backend, sink) => {
       failures.inc({ backend }, 0);

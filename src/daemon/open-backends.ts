@@ -98,7 +98,12 @@ async function openBackend(
     await backend.close();
   });
   if (backend.plane !== undefined) succession.addPlane(name, backend.plane);
-  metrics.watchPart("backend", name, () => backend.metrics?.() ?? []);
+  metrics.watchPart(
+    "backend",
+    name,
+    () => backend.metrics?.() ?? [],
+    async () => backend.measure?.(),
+  );
   const always = [
     ...findings.map(({ what, remedy }) => `${what}: ${remedy}`),
     ...deviationsOf(definition.name).map(describeDeviation),

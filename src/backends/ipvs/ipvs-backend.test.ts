@@ -48,10 +48,9 @@ class Machine {
       debug: silent,
       info: silent,
       warn: (fields, message) => {
-        const { family, changes } = z
-          .object({ family: z.string(), changes: z.number() })
-          .parse(fields);
-        this.warnings.push(`${message}: ${changes} of ${family}`);
+        const { data } = z.object({ family: z.string(), changes: z.number() }).safeParse(fields);
+        const more = data === undefined ? "" : `: ${data.changes} of ${data.family}`;
+        this.warnings.push(`${message}${more}`);
       },
       error: (fields, message) => void this.warnings.push(`${message} ${JSON.stringify(fields)}`),
     };
@@ -147,6 +146,30 @@ test("metrics tell what was done and what stands in the kernel", async () => {
   expect(backend.status().summary).toBe("2 virtual servers, 2 real ones");
   await machine.apply(backend);
   expect(metric(backend, "ipvs_virtual_servers")).toEqual({ v4: 0, v6: 0 });
+});
+
+test("what the kernel counts is asked for when metrics are, and what can not be read is told", async () => {
+  const machine = new Machine();
+  const statistics = { connections: 3, packetsIn: 9, packetsOut: 6, bytesIn: 900, bytesOut: 600 };
+  let isBroken = false;
+  const openPlatform = async (): Promise<IpvsPlatform> => {
+    const { ipvs, ...fake } = createFakePlatform(machine.kernel);
+    const servers = async () => {
+      if (isBroken) throw new CoreError("ERR_SYSTEM_CALL", "it was lost");
+      return (await ipvs.servers()).map((server) => ({ ...server, statistics }));
+    };
+    return { ...fake, ipvs: { ...ipvs, servers } };
+  };
+  const backend = await machine.open({ openPlatform });
+  await backend.measure?.();
+  await machine.apply(backend, WEB, END);
+  await backend.measure?.();
+  isBroken = true;
+  await backend.measure?.();
+  const family = backend.metrics?.().find(({ name }) => name === "ipvs_service_bytes_in_total");
+  // Of both families.
+  expect(family?.samples).toEqual([{ labels: { service: "default/web" }, value: 1800 }]);
+  expect(machine.warnings).toEqual(["what IPVS counted could not be read"]);
 });
 
 test("what others altered is put right, told and counted", async () => {

@@ -27,8 +27,9 @@ import { IpvsMetrics } from "./ipvs-metrics.ts";
 import type { IpvsPlatform } from "./kernel/platform.ts";
 import { prepareKernel } from "./kernel/prepare-kernel.ts";
 import { removeAll } from "./remove-all.ts";
-import { ServicePlanner } from "./service-planner.ts";
+import { type PlannedChange, ServicePlanner } from "./service-planner.ts";
 import type { IpvsSettings } from "./settings.ts";
+import { TrafficCounts } from "./traffic-counts.ts";
 import type { IpvsWorld } from "./world.ts";
 
 const NAME = "ipvs";
@@ -53,6 +54,7 @@ export class IpvsBackend implements Backend {
   readonly #times: ChangeTimes;
   readonly #metrics = new IpvsMetrics();
   readonly #stopChecks: () => void;
+  readonly #traffic = new TrafficCounts((mark) => this.#planner.marks.bothOf(mark));
   #planner: ServicePlanner;
   #planes: readonly FamilyPlane[] = [];
   #told: readonly string[] = [];
@@ -93,7 +95,16 @@ export class IpvsBackend implements Backend {
 
   metrics(): ReturnType<NonNullable<Backend["metrics"]>> {
     const counts = this.#planes.map(({ family, proxier }) => [family, proxier.counts] as const);
-    return [...this.#metrics.families(counts), this.#times.metrics()];
+    return [...this.#metrics.families(counts), ...this.#traffic.families(), this.#times.metrics()];
+  }
+
+  async measure(): Promise<void> {
+    if (this.#planes.length === 0) return;
+    try {
+      this.#traffic.observe(await this.#parts.platform.ipvs.servers());
+    } catch (error) {
+      this.#log.warn({ backend: NAME, err: error }, "what IPVS counted could not be read");
+    }
   }
 
   async drain(): Promise<void> {
@@ -121,6 +132,7 @@ export class IpvsBackend implements Backend {
   async #apply(state: FullState, changed: ChangedKeys): Promise<void> {
     if (this.#planes.length === 0) await this.#open();
     const changes = this.#planner.plan(state, changed);
+    this.#followTraffic([...changes.values()]);
     const failures: unknown[] = [];
     await Promise.all(
       this.#planes.map(async (plane) => {
@@ -138,6 +150,16 @@ export class IpvsBackend implements Backend {
     this.#tellRefused();
     this.#tell(state);
     this.#metrics.removedFlows(await this.#flows.reconcile(state.services));
+  }
+
+  /** A service has virtual servers of both families. */
+  #followTraffic(changes: readonly PlannedChange[]): void {
+    for (const key of new Set(changes.flatMap(({ services }) => [...services.keys()]))) {
+      this.#traffic.replace(
+        key,
+        changes.flatMap(({ services }) => services.get(key) ?? []),
+      );
+    }
   }
 
   /** Settings, the link and the sets, before the first state. */
