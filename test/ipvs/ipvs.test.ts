@@ -1,5 +1,5 @@
 import { describeGuest } from "./describe-guest.ts";
 
-const FILES = ["platform-facts.ts", "ipvs.ts", "operator.ts", "contract.ts"];
+const FILES = ["platform-facts.ts", "ipvs.ts", "hardship.ts", "contract.ts"];
 
 await describeGuest("in a kernel with IPVS", FILES, { timeoutSeconds: 400 });

@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { toolInputs } from "../../../bench/ipvs/tool-inputs.ts";
 import { IPVS } from "../../../src/backends/ipvs/definition.ts";
 import type { Log } from "../../../src/core/log.ts";
@@ -111,10 +113,7 @@ const MANIFESTS = {
 
 test("explain --live shows a real server that somebody altered by hand", async () => {
   const machine = await Machine.open();
-  const folder = mkdtempSync(join(tmpdir(), "portolan-live-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const state = join(folder, "state.json");
-  writeFileSync(state, JSON.stringify(MANIFESTS));
+  const state = stateFile();
   await machine.apply(service(), endpoint("web-a"), endpoint("web-b"));
   const there = `${clusterIP.v4}:${port}`;
   const altered = `${workloads["web-b"].addresses.v4}:${targetPort}`;
@@ -127,6 +126,58 @@ test("explain --live shows a real server that somebody altered by hand", async (
   expect(answer).toContain(`to ${altered} with weight 3`);
   expect(answer).toContain(`${altered}: 75 %, where the reference says 50 %`);
   expect(answer).toMatch(/exit code 1\n$/);
+});
+
+/** A file that holds `MANIFESTS` until the test ends. */
+function stateFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-live-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const state = join(folder, "state.json");
+  writeFileSync(state, JSON.stringify(MANIFESTS));
+  return state;
+}
+
+const METRICS = "127.0.0.1:10249";
+const SCRAPE = `fetch("http://${METRICS}/metrics").then((answer) => answer.text()).then(console.log)`;
+
+test("the program's metrics tell what services were called, as the kernel counted it", async () => {
+  const machine = await Machine.open();
+  await machine.backend.close();
+  const child = machine.stage.network.inside("node-a", () =>
+    spawn(
+      process.execPath,
+      [
+        ...[MAIN, "run", "--from", `file:${stateFile()}`, "--to", "ipvs", "--node", node],
+        ...["--iptables-mode", "legacy", "--metrics-listen", METRICS],
+      ],
+      { stdio: "inherit" },
+    ),
+  );
+  onTestFinished(async () => {
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+    portolan(machine, "cleanup", "--to", "ipvs");
+  });
+  // Addresses come last.
+  const addresses = (): string => machine.run("ip", "-o", "address");
+  await vi.waitFor(() => expect(addresses()).toContain(clusterIP.v4), { timeout: 60_000 });
+  const call = { party: "outside", protocol: "TCP", from: outside.v4 } as const;
+  const calls = [1, 2, 3].map(() => ({ ...call, to: clusterIP.v4, port }));
+  const answers = await machine.stage.call(calls);
+  expect(answers.map(({ kind }) => kind)).toEqual(["answered", "answered", "answered"]);
+  const text = machine.run(process.execPath, "-e", SCRAPE);
+  const value = (name: string): number =>
+    Number(new RegExp(`^portolan_ipvs_${name}\\{[^}]*\\} (\\d+)$`, "m").exec(text)?.[1]);
+  expect(text).toContain(
+    'portolan_ipvs_service_connections_total{backend="ipvs",service="default/web"} 3',
+  );
+  for (const which of ["packets_in", "packets_out", "bytes_in", "bytes_out"]) {
+    expect(value(`service_${which}_total`), which).toBeGreaterThan(3);
+  }
+  expect(value("virtual_servers")).toBe(1);
+  expect(value("real_servers")).toBe(2);
+  expect(value("patch_groups_total")).toBe(1);
 });
 
 /** What kube-proxy 1.30 in mode IPVS has for one service with a node port, and what others have. */
