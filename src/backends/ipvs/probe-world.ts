@@ -7,11 +7,15 @@ import type { ProbeWorld } from "./probe.ts";
 
 /** The machine that this runs on. */
 export function createProbeWorld(): ProbeWorld {
+  const modules = createKernelModules();
   return {
     exec: systemExec,
     sysctl: systemSysctl,
-    modules: createKernelModules(),
+    modules,
     findKubeProxy,
-    tryIpvs: async () => (await openIpvsTable()).close(),
+    tryIpvs: async () => {
+      await modules.ensure(["ip_vs"]);
+      (await openIpvsTable()).close();
+    },
   };
 }
