@@ -1,9 +1,9 @@
 /**
- * Compiles and runs one benchmark; without a name lists them.
+ * Compiles and runs one benchmark; without a name lists them, with --help explains one.
  *
- *     node scripts/bench.mjs NAME [its arguments]
+ *     node scripts/bench.mjs NAME [--help | its arguments]
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildBenchmarks, ensureBuild } from "./lib/build.mjs";
 import { main, ROOT, runNode, StepError } from "./lib/command.mjs";
@@ -23,9 +23,22 @@ await main(async () => {
   if (!names.includes(name)) {
     throw new StepError(`there is no benchmark "${name}"; there are: ${names.join(", ")}`);
   }
+  if (args.includes("--help")) {
+    console.log(openingWords(readFileSync(join(ROOT, "bench", `${name}.ts`), "utf8")));
+    return;
+  }
   checkNodeVersion(process.versions.node);
   ensurePackages();
   ensureBuild();
   ensureBenchmarkPrograms(name);
   process.exitCode = await runNode([join(buildBenchmarks(), `${name}.js`), ...args]);
 });
+
+/**
+ * What a file says about itself.
+ * @param {string} source
+ */
+function openingWords(source) {
+  const comment = source.slice("/**".length, source.indexOf("*/"));
+  return comment.replaceAll(/^ \* ?/gm, "").trim();
+}
