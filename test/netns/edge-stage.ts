@@ -152,8 +152,8 @@ export class EdgeStage {
   }
 
   /** What curl gets there; its complaint where it fails. */
-  async curl(namespace: NetworkNamespace, url: string): Promise<string> {
-    const args = ["-sS", "-g", "--noproxy", "*", "--max-time", "15", url];
+  async curl(namespace: NetworkNamespace, url: string, seconds = 15): Promise<string> {
+    const args = ["-sS", "-g", "--noproxy", "*", "--max-time", String(seconds), url];
     const { stdout } = await namespace
       .run(() => run("curl", args))
       .catch((error: unknown) => ({ stdout: `failed: ${String(error)}` }));
@@ -177,7 +177,9 @@ export class EdgeStage {
       this.exec(this.host, "nft", ["list", "ruleset"]),
       names.replaceAll(/ \(id: \d+\)/g, ""),
     ];
-    const isOurs = (line: string): boolean => !/^ptest/.test(line) || line.startsWith(this.#prefix);
+    // The tunnel's device goes with its process, and comes back with another number and address.
+    const isOurs = (line: string): boolean =>
+      !/^(ptest|portolan-tun )/.test(line) || line.startsWith(this.#prefix);
     const lines = texts.flatMap((text) => text.replaceAll(/ linkdown| +$/gm, "").split("\n"));
     return lines.filter(isOurs).join("\n");
   }

@@ -11,9 +11,9 @@ import {
 import { createFindNamespace } from "../../edge/environment/find-namespace.ts";
 import { isHostLink } from "../../edge/environment/link-names.ts";
 import { LinuxEdgeNetwork } from "../../edge/environment/linux-edge-network.ts";
-import { type FlowList, LocalTable, type RouteTable } from "../../edge/environment/route-table.ts";
-import type { OpenTun } from "../../edge/environment/tun-device.ts";
+import { Overlay } from "../../edge/overlay/overlay.ts";
 import { planRoutes } from "../../edge/rest/rest-routes.ts";
+import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
 import { takeInstanceLock } from "../../platform/linux/instance-lock.ts";
 import { createNft } from "../../platform/linux/nft/nft.ts";
@@ -28,13 +28,7 @@ import { keepRight } from "./keep-right.ts";
 import { EDGE_SOCKET, type EdgeSettings } from "./resolve-settings.ts";
 import { createRestServer } from "./rest-server.ts";
 import { createStateFile } from "./state-file.ts";
-
-/** What the tunnel gives; without it a node connects its own workloads only. */
-export interface Tunnel {
-  readonly openTun: OpenTun;
-  readonly table: RouteTable;
-  readonly flows: FlowList;
-}
+import { tunnelKeyIn } from "./tunnel-key-file.ts";
 
 export interface EdgeNode {
   readonly addresses: readonly ListenAddress[];
@@ -61,33 +55,42 @@ export async function assertPossible(): Promise<void> {
  */
 export async function startEdgeNode(
   settings: EdgeSettings,
-  context: { readonly log: Log; readonly hostName: string; readonly tunnel?: Tunnel },
+  context: { readonly log: Log; readonly hostName: string },
 ): Promise<EdgeNode> {
-  const { log, hostName, tunnel } = context;
+  const { log, hostName } = context;
   const { values, folder, subnets } = settings;
+  const name = values.node ?? hostName;
   const closers = new Closers(log);
+  let guard: ReturnType<typeof keepRight> | undefined;
   try {
     await makePrivateFolder(folder);
     const lock = takeInstanceLock(LOCK);
     closers.add("lock", async () => lock.release());
-    const table = tunnel?.table ?? new LocalTable();
+    const overlay = new Overlay({
+      node: name,
+      host: createLoopHost(log),
+      port: values.tunnelPort,
+      privateKey: await tunnelKeyIn(folder),
+      onLost: () => guard?.look(),
+      log,
+    });
     const network = new LinuxEdgeNetwork();
     const manager = await EnvironmentManager.open(environmentOptions(settings), {
       ...partsOf(settings, log),
       network,
-      table,
-      ...(tunnel && { openTun: tunnel.openTun }),
+      table: overlay,
+      openTunnel: (plan) => overlay.open(plan),
     });
     closers.add("environment", () => manager.close());
     if (subnets !== undefined) await manager.register(subnets);
-    const guard = keepRight(manager, network, log);
-    closers.add("watch on links", async () => guard.close());
+    guard = keepRight(manager, network, log);
+    closers.add("watch on links", async () => guard?.close());
     const routes = planRoutes({
       manager,
-      table,
-      flows: tunnel?.flows ?? { flows: () => [] },
+      table: overlay,
+      flows: overlay,
       limits: { serviceRanges: settings.serviceRanges, tunnelPort: values.tunnelPort },
-      node: { name: values.node ?? hostName, version: readVersion() },
+      node: { name, version: readVersion() },
     });
     const metrics = createEdgeMetrics(manager, new Set(routes.map(({ path }) => path)));
     const onAnswer = metrics.countAnswer;

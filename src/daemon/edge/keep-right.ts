@@ -8,12 +8,12 @@ const SETTLE_MS = 50;
 /** Rules that others removed are told by nobody. */
 const PERIOD_MS = 10_000;
 
-/** Has the environment look at the kernel whenever links change, and every now and then. */
+/** Has the environment look at the kernel whenever links change, when asked, and every now and then. */
 export function keepRight(
   manager: Pick<EnvironmentManager, "reconcile">,
   network: Pick<EdgeNetwork, "watch">,
   log: Log,
-): { close(): void } {
+): { look(): void; close(): void } {
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
   let isWanted = false;
@@ -47,6 +47,7 @@ export function keepRight(
   const watch = network.watch(schedule);
   const period = setInterval(schedule, PERIOD_MS);
   return {
+    look: schedule,
     close: () => {
       isClosed = true;
       watch.close();

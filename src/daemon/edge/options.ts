@@ -31,7 +31,7 @@ export const EDGE_NODE_OPTIONS = {
     kind: "number",
     min: 1280,
     max: 65_535,
-    default: 1420,
+    default: 1400,
     help: "of the links of workloads: what the way between nodes takes, less what the tunnel adds",
   },
   nodeAddress: {

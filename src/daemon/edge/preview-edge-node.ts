@@ -38,7 +38,12 @@ async function look(settings: EdgeSettings, network: EdgeNetwork): Promise<Previ
   if (subnets === undefined) return undefined;
   const options = environmentOptions(settings);
   await checkSubnets(subnets, options, network);
-  const plan = { ...options, subnets, addresses: new AddressPlan(subnets).bridge };
+  const plan = {
+    ...options,
+    peerNetworks: [],
+    subnets,
+    addresses: new AddressPlan(subnets).bridge,
+  };
   const attached = await network.attached(plan.bridge);
   const workloads = (state?.workloads ?? []).map((workload) => ({
     workload,
@@ -63,7 +68,7 @@ function textOf({ plan, workloads, rules }: Preview): string {
   const { bridge, mtu, addresses, subnets, serviceRanges } = plan;
   const lines = [
     `# bridge ${bridge}, MTU ${mtu}: ${addresses.v4}/${subnets.v4.prefix} ${addresses.v6}/${subnets.v6.prefix}`,
-    `# service addresses ${serviceRanges.map(({ text }) => text).join(" ")}: unreachable without a tunnel`,
+    `# service addresses ${serviceRanges.map(({ text }) => text).join(" ")}: by ${plan.tun}`,
     ...workloads.map(({ workload, fate }) => `# ${workload.name} ${workload.addresses.v4} ${fate}`),
   ];
   return `${lines.join("\n")}\n${rules}`;

@@ -45,6 +45,22 @@ export function addressAt(cidr: Cidr, place: number): string {
   return ipOf(firstOf(cidr) + BigInt(place), cidr.family);
 }
 
+/** Of each family, the address that stands for local clients before local servers: no service may have it. */
+export function reservedAddressesOf(ranges: readonly Cidr[]): readonly string[] {
+  const first = (family: Cidr["family"]) => ranges.find((range) => range.family === family);
+  return [first("v4"), first("v6")].flatMap((range) =>
+    range === undefined ? [] : [lastAddressOf(range)],
+  );
+}
+
+/** The last address that a host may have, whatever the size of the network. */
+function lastAddressOf(cidr: Cidr): string {
+  const bits = (cidr.family === "v4" ? V4_BITS : V6_BITS) - cidr.prefix;
+  const last = firstOf(cidr) + (1n << BigInt(bits)) - 1n;
+  // The very last one of IPv4 is for broadcasts.
+  return ipOf(cidr.family === "v4" && bits > 1 ? last - 1n : last, cidr.family);
+}
+
 /** Where in the network an address stands; undefined where it is of another. */
 export function placeOf(cidr: Cidr, ip: string): number | undefined {
   return cidrContains(cidr, ip) ? Number(numberOf(ip) - firstOf(cidr)) : undefined;

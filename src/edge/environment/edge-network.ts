@@ -15,6 +15,8 @@ export interface NodePlan {
   readonly addresses: AddressPair;
   /** The networks of service addresses. */
   readonly serviceRanges: readonly Cidr[];
+  /** The networks of other nodes' workloads: they are reached through the tunnel, and never otherwise. */
+  readonly peerNetworks: readonly Cidr[];
 }
 
 /** What connects one workload. */

@@ -9,6 +9,7 @@ import type { NodePlan, PublishedPort } from "./edge-network.ts";
 const NAME = "portolan_edge";
 const COMMENT = "Portolan connects the workloads of this node";
 const PORTS = "ports";
+const PEERS = "peers";
 
 const WORDS = {
   v4: { family: "ip", type: "ipv4_addr", icmp: "icmp", loopback: "127.0.0.0/8" },
@@ -58,6 +59,19 @@ function tableText(family: Family, plan: NodePlan, ports: readonly PublishedPort
       value: `${addresses[family]} . ${port}`,
     })),
   );
+  script.addContainer({
+    name: PEERS,
+    kind: "set",
+    type: `type ${type}`,
+    properties: ["flags interval", "auto-merge"],
+    comment: "the networks of other nodes, and of services",
+  });
+  const networks = new Set([...plan.serviceRanges, ...plan.peerNetworks]);
+  script.addElements(
+    [...networks]
+      .filter((network) => network.family === family)
+      .map(({ text }) => ({ container: PEERS, key: text })),
+  );
   for (const chain of chainsOf(family, plan)) {
     script.addChain(chain);
     script.addRules(chain);
@@ -99,6 +113,8 @@ function chainsOf(family: Family, plan: NodePlan): readonly NftChain[] {
       hook: "type filter hook forward priority 0; policy accept;",
       comment: "nobody outside reaches a workload but by a published port or the tunnel",
       rules: [
+        // Also while there is no tunnel: what is for another node is sealed, or not sent.
+        `iifname "${bridge}" oifname != { "${bridge}", "${tun}" } ${ip} daddr @${PEERS} reject with ${icmp} type admin-prohibited`,
         `oifname "${bridge}" ct state established,related accept`,
         `oifname "${bridge}" iifname { "${bridge}", "${tun}" } accept`,
         `oifname "${bridge}" ct status dnat accept`,

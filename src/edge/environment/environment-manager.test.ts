@@ -5,7 +5,7 @@ import { FakeEdgeNetwork } from "./edge-network.fixture.ts";
 import { EnvironmentManager } from "./environment-manager.ts";
 import { hostLinkOf } from "./link-names.ts";
 import { type NodeState, parseState, renderState } from "./node-state.ts";
-import { LocalTable } from "./route-table.ts";
+import { LocalTable } from "./route-table.fixture.ts";
 import type { Deployment } from "./workload.ts";
 
 function cidr(text: string): Cidr {

@@ -11,10 +11,10 @@ import type { EdgeNetwork, NodePlan } from "./edge-network.ts";
 import type { FindNamespace } from "./find-namespace.ts";
 import { hostLinkOf } from "./link-names.ts";
 import { EMPTY_STATE, type KeptNode, keptSubnets, type StateKeeper } from "./node-state.ts";
+import type { NodeTunnel, OpenTunnel } from "./node-tunnel.ts";
 import { keyOf } from "./port-mappings.ts";
 import { putRight } from "./put-right.ts";
 import { type RouteTable, rowOf } from "./route-table.ts";
-import type { OpenTun, TunDevice } from "./tun-device.ts";
 import { type Deployment, type Workload, workloadName } from "./workload.ts";
 import { WorkloadBook, type WorkloadEntry } from "./workload-book.ts";
 
@@ -37,7 +37,7 @@ export interface EnvironmentParts {
   readonly findNamespace: FindNamespace;
   readonly table: RouteTable;
   /** Without one, service addresses lead nowhere. */
-  readonly openTun?: OpenTun;
+  readonly openTunnel?: OpenTunnel;
   readonly log: Log;
   readonly nowMs: () => number;
 }
@@ -59,7 +59,8 @@ export class EnvironmentManager {
   readonly #turns = new Turns();
   readonly #book = new WorkloadBook();
   #registered: Registered | undefined;
-  #tun: TunDevice | undefined;
+  #tunnel: { readonly of: NodeSubnets; readonly opened: NodeTunnel } | undefined;
+  #peerNetworks: readonly Cidr[] = [];
   #nodeIp: string | undefined;
 
   private constructor(options: EnvironmentOptions, parts: EnvironmentParts) {
@@ -152,6 +153,19 @@ export class EnvironmentManager {
     });
   }
 
+  /** The networks of other nodes changed: workloads reach them through the tunnel. */
+  setPeerNetworks(networks: readonly Cidr[]): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#peerNetworks = networks;
+      if (this.#registered === undefined) return;
+      const { addresses, plan } = this.#registered;
+      this.#registered = { addresses, plan: { ...plan, peerNetworks: networks } };
+      // What may not leave by another way is said before the way through the tunnel is there.
+      await this.#parts.network.publish(this.#registered.plan, this.#book.publishedPorts());
+      await this.#buildNode(this.#registered.plan);
+    });
+  }
+
   /** Looks at the kernel, puts right what can be, and tells what can not. */
   reconcile(): Promise<void> {
     return this.#turns.take(async () => {
@@ -165,7 +179,7 @@ export class EnvironmentManager {
   /** Ends what it holds; the network of workloads stays. */
   async close(): Promise<void> {
     await this.#turns.over();
-    await this.#tun?.close();
+    await this.#tunnel?.opened.close();
     this.#parts.network.close();
   }
 
@@ -182,14 +196,30 @@ export class EnvironmentManager {
   #planOf(subnets: NodeSubnets): Registered {
     const { bridge, tun, mtu, serviceRanges } = this.#options;
     const addresses = new AddressPlan(subnets);
-    const plan = { bridge, tun, mtu, serviceRanges, subnets, addresses: addresses.bridge };
-    return { plan, addresses };
+    const peerNetworks = this.#peerNetworks;
+    const plan = { bridge, tun, mtu, serviceRanges, peerNetworks, subnets };
+    return { plan: { ...plan, addresses: addresses.bridge }, addresses };
   }
 
   async #buildNode(plan: NodePlan): Promise<void> {
-    const { network, openTun } = this.#parts;
-    this.#tun ??= await openTun?.({ name: plan.tun, mtu: plan.mtu });
-    await network.ensureNode(plan);
+    await this.#ensureTunnel(plan);
+    await this.#parts.network.ensureNode(plan);
+  }
+
+  /** One that was lost, or is of other networks, makes room for another. */
+  async #ensureTunnel(plan: NodePlan): Promise<void> {
+    const { openTunnel, log } = this.#parts;
+    const { subnets } = plan;
+    const there = this.#tunnel;
+    if (openTunnel === undefined) return;
+    if (there !== undefined) {
+      const isSame = there.of.v4.text === subnets.v4.text && there.of.v6.text === subnets.v6.text;
+      if (isSame && !there.opened.isLost) return;
+      this.#tunnel = undefined;
+      await there.opened.close();
+    }
+    this.#tunnel = { of: subnets, opened: await openTunnel(plan) };
+    if (there !== undefined) log.info({ tun: plan.tun }, "the tunnel is open again");
   }
 
   async #restore(subnets: NodeSubnets, workloads: readonly Workload[]): Promise<void> {
@@ -210,9 +240,10 @@ export class EnvironmentManager {
     this.#parts.log.info(fields, "this node was found as it was left");
   }
 
-  #putRight(plan: NodePlan): Promise<void> {
+  async #putRight(plan: NodePlan): Promise<void> {
     const { network, log } = this.#parts;
-    return putRight({ plan, book: this.#book, network, events: this.events, log });
+    await this.#ensureTunnel(plan);
+    await putRight({ plan, book: this.#book, network, events: this.events, log });
   }
 
   async #awaitNeeds(needs: readonly string[]): Promise<void> {
@@ -240,18 +271,28 @@ export class EnvironmentManager {
       }
       this.#refuseTakenPorts(deployment, name);
       if (before?.health === "up") {
-        return await this.#keep(plan, { ...before.workload, ...deployment });
+        const { workload } = before;
+        const serviceIps = await this.#claim({ ...workload, ...deployment });
+        return await this.#keep(plan, { ...workload, ...deployment, serviceIps });
       }
       const pair = addresses.allocate();
       const draft = { ...deployment, name, namespace, addresses: pair };
-      return await this.#attach(plan, draft).catch((error: unknown) => {
+      try {
+        return await this.#attach(plan, { ...draft, serviceIps: await this.#claim(draft) });
+      } catch (error) {
+        await this.#parts.table.release(deployment);
         addresses.free(pair);
         throw error;
-      });
+      }
     } catch (error) {
       network.removeNamespace(namespace);
       throw error;
     }
+  }
+
+  #claim(workload: Parameters<typeof rowOf>[0]): Promise<Workload["serviceIps"]> {
+    const { table } = this.#parts;
+    return table.claim(rowOf(workload, { ip: this.#nodeIp, port: this.#options.nodePort }));
   }
 
   async #attach(plan: NodePlan, draft: Omit<Workload, "hostLink" | "link">): Promise<Workload> {
@@ -301,6 +342,7 @@ export class EnvironmentManager {
     this.#book.putBack(name, undefined);
     addresses.free(workload.addresses);
     this.#tellTable();
+    await this.#parts.table.release(workload);
   }
 
   #save({ v4, v6 }: NodeSubnets, workloads: readonly Workload[]): Promise<void> {

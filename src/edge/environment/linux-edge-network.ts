@@ -1,6 +1,12 @@
 import { existsSync } from "node:fs";
 import { CoreError } from "../../core/errors.ts";
-import { cidrContains, FAMILIES, type Family, familyOf } from "../../core/model/address.ts";
+import {
+  type Cidr,
+  cidrContains,
+  FAMILIES,
+  type Family,
+  familyOf,
+} from "../../core/model/address.ts";
 import {
   type ConntrackTable,
   openConntrackTable,
@@ -51,6 +57,11 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   readonly #sysctl: Sysctl = systemSysctl;
   /** What the tables hold, as long as nobody wrote rules since. */
   #written: Written = { script: "", ports: [], generation: 0 };
+  /** Through the tunnel's link, as this process set them. */
+  #tunnelRoutes: { readonly link: number; readonly to: ReadonlyMap<string, Cidr> } = {
+    link: 0,
+    to: new Map(),
+  };
   readonly #families: readonly Family[] = existsSync("/proc/sys/net/ipv6") ? FAMILIES : ["v4"];
 
   async ensureNode(plan: NodePlan): Promise<void> {
@@ -131,7 +142,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   async removeNode(plan: Pick<NodePlan, "bridge" | "serviceRanges">): Promise<void> {
     for (const hostLink of await this.attached(plan.bridge)) await this.#links.remove(hostLink);
     await this.#links.remove(plan.bridge);
-    for (const to of this.#rangesOf(plan)) {
+    for (const to of this.#usable(plan.serviceRanges)) {
       const route = { to, next: { kind: "unreachable" }, metric: LAST_METRIC } as const;
       await this.#links.changeRoute("delete", route);
     }
@@ -201,20 +212,32 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     if (tun !== undefined && (!tun.isUp || tun.mtu !== plan.mtu)) {
       await this.#links.bringUp(tun, plan.mtu);
     }
-    for (const to of this.#rangesOf(plan)) {
+    for (const to of this.#usable(plan.serviceRanges)) {
       const nowhere = { to, next: { kind: "unreachable" }, metric: LAST_METRIC } as const;
       await this.#links.changeRoute("add", nowhere);
-      if (tun === undefined) continue;
-      const source = plan.addresses[to.family];
-      await this.#links.changeRoute("replace", {
-        to,
-        next: { kind: "link", link: tun.link },
-        source,
-      });
     }
+    if (tun !== undefined) await this.#ensureTunnelRoutes(plan, tun.link);
   }
 
-  #rangesOf({ serviceRanges }: Pick<NodePlan, "serviceRanges">): NodePlan["serviceRanges"] {
-    return serviceRanges.filter(({ family }) => this.#families.includes(family));
+  /** Routes go with their link: one that was made anew has none. */
+  async #ensureTunnelRoutes(plan: NodePlan, link: number): Promise<void> {
+    const next = { kind: "link", link } as const;
+    const wanted = new Map(
+      this.#usable([...plan.serviceRanges, ...plan.peerNetworks]).map((to) => [to.text, to]),
+    );
+    if (this.#tunnelRoutes.link === link) {
+      for (const [text, to] of this.#tunnelRoutes.to) {
+        if (!wanted.has(text)) await this.#links.changeRoute("delete", { to, next });
+      }
+    }
+    for (const to of wanted.values()) {
+      const source = plan.addresses[to.family];
+      await this.#links.changeRoute("replace", { to, next, source });
+    }
+    this.#tunnelRoutes = { link, to: wanted };
+  }
+
+  #usable(networks: readonly Cidr[]): readonly Cidr[] {
+    return networks.filter(({ family }) => this.#families.includes(family));
   }
 }

@@ -19,6 +19,14 @@ export interface RouteTable {
   /** What runs on this node changed. */
   setLocal(rows: readonly TableRow[]): void;
   /**
+   * Says that an instance is about to run here, before it does.
+   * @returns its service addresses: those that were asked for, and those that it was given
+   * @throws CoreError ERR_ADDRESS_TAKEN, ERR_KEY_TAKEN where others have what it asks for
+   */
+  claim(row: TableRow): Promise<readonly ServiceIp[]>;
+  /** It does not run here, or not any more. Succeeds where it was never claimed. */
+  release(row: Pick<TableRow, "appName" | "instanceNumber">): Promise<void>;
+  /**
    * Waits until all of these services are known, at most until `signal` is aborted.
    * @returns those that are not
    */
@@ -32,50 +40,19 @@ export interface FlowRow {
   readonly destination: string;
   /** The instance that it was given. */
   readonly instance: string;
+  /** The node where that runs. */
+  readonly node: string;
+  readonly state: string;
 }
 
 export interface FlowList {
-  flows(): readonly FlowRow[];
-}
-
-/** A table of what runs on this node, where nobody knows of others. */
-export class LocalTable implements RouteTable {
-  #rows: readonly TableRow[] = [];
-  readonly #waiting = new Set<() => void>();
-
-  rows(): readonly TableRow[] {
-    return this.#rows;
-  }
-
-  setLocal(rows: readonly TableRow[]): void {
-    this.#rows = rows;
-    for (const look of this.#waiting) look();
-  }
-
-  ensure(services: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        const missing = this.#missing(services);
-        if (missing.length > 0 && !signal.aborted) return;
-        this.#waiting.delete(look);
-        signal.removeEventListener("abort", look);
-        resolve(missing);
-      };
-      this.#waiting.add(look);
-      signal.addEventListener("abort", look);
-      look();
-    });
-  }
-
-  #missing(services: readonly string[]): readonly string[] {
-    const known = new Set(this.#rows.map(({ appName }) => appName));
-    return services.filter((service) => !known.has(service));
-  }
+  /** Some of them, where there are very many. */
+  flows(): Promise<readonly FlowRow[]>;
 }
 
 /** @param node where this node is reached, for workloads that say nothing else */
 export function rowOf(
-  workload: Workload,
+  workload: Omit<Workload, "hostLink" | "link">,
   node: { readonly ip: string | undefined; readonly port: number },
 ): TableRow {
   const { appName, instanceNumber, addresses, serviceIps } = workload;

@@ -4,7 +4,12 @@ import { type Cidr, cidrContains, familyOf, parseCidr } from "../../core/model/a
 import { ipSchema, portSchema } from "../../core/model/common.ts";
 import { invalid, type PathPart, problemsError } from "../../core/model/problems.ts";
 import { checkAgainst } from "../../core/model/zod-problems.ts";
-import { deriveV6, type NodeSubnets, parseSubnet } from "../addresses/subnet.ts";
+import {
+  deriveV6,
+  type NodeSubnets,
+  parseSubnet,
+  reservedAddressesOf,
+} from "../addresses/subnet.ts";
 import { parsePortMappings } from "../environment/port-mappings.ts";
 import {
   type Deployment,
@@ -170,6 +175,9 @@ function serviceIpsOf(
     if (!ranges.some((range) => cidrContains(range, address))) {
       const expected = `an address of the service range (${ranges.map(({ text }) => text).join(", ")})`;
       throw refuse(path, address, expected);
+    }
+    if (reservedAddressesOf(ranges).includes(address)) {
+      throw refuse(path, address, "another address: this one stands for local clients");
     }
     return [{ type, address }];
   });

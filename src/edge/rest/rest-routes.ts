@@ -135,14 +135,19 @@ function views({ manager, table, flows, node }: RestParts): readonly RestRoute[]
       summary: "the flows through the tunnel",
       answer: async () => {
         manager.assertRegistered();
-        return { flows: flows.flows() };
+        return { flows: await flows.flows() };
       },
     },
   ];
 }
 
-function deployed({ name, addresses }: Workload): unknown {
-  return { serviceName: name, nsAddress: addresses.v4, nsAddressv6: addresses.v6 };
+function deployed({ name, addresses, serviceIps }: Workload): unknown {
+  return {
+    serviceName: name,
+    nsAddress: addresses.v4,
+    nsAddressv6: addresses.v6,
+    ...(serviceIps.length > 0 && { serviceIp: wireIps({ serviceIps }) }),
+  };
 }
 
 function nodeReport(manager: EnvironmentManager, node: RestParts["node"]): unknown {

@@ -1,4 +1,5 @@
 /** What the main thread and the thread of a tunnel say to each other. All of it can be cloned. */
+import type { FlowState } from "../flows/flow.ts";
 import type { PacketCounts } from "../flows/packet-counters.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { HandshakeCounts } from "./handshakes.ts";
@@ -31,7 +32,20 @@ export type TunnelCommand =
       readonly peers: readonly PeerSpec[];
     }
   | { readonly kind: "missed"; readonly address: string }
-  | { readonly kind: "stats"; readonly request: number };
+  | { readonly kind: "stats"; readonly request: number }
+  | { readonly kind: "flows"; readonly request: number; readonly limit: number };
+
+/** A flow as it is shown: ends as `IP:PORT`, `[IP]:PORT`. */
+export interface TunnelFlow {
+  readonly protocol: number;
+  readonly source: string;
+  /** The address that was called, of a service. */
+  readonly destination: string;
+  readonly service: string;
+  readonly instance: number;
+  readonly node: string;
+  readonly state: FlowState;
+}
 
 export interface PeerStats {
   readonly node: string;
@@ -63,10 +77,11 @@ export type TunnelReport =
   | { readonly kind: "lost"; readonly reason: string }
   /** A peer is genuinely somewhere else: `HOST:PORT`. */
   | { readonly kind: "moved"; readonly node: string; readonly endpoint: string }
-  | { readonly kind: "stats"; readonly request: number; readonly stats: TunnelStats };
+  | { readonly kind: "stats"; readonly request: number; readonly stats: TunnelStats }
+  | { readonly kind: "flows"; readonly request: number; readonly flows: readonly TunnelFlow[] };
 
-const COMMANDS: ReadonlySet<unknown> = new Set(["apply", "missed", "stats"]);
-const REPORTS: ReadonlySet<unknown> = new Set(["lookup", "lost", "moved", "stats"]);
+const COMMANDS: ReadonlySet<unknown> = new Set(["apply", "missed", "stats", "flows"]);
+const REPORTS: ReadonlySet<unknown> = new Set(["lookup", "lost", "moved", "stats", "flows"]);
 
 /** Both ends are of this program: what names a kind that is known is of that kind. */
 export function isTunnelData(body: unknown): body is TunnelData {

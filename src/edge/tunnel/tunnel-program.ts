@@ -12,6 +12,7 @@ import { PrefixMap } from "../flows/prefix-map.ts";
 import { ServiceTable } from "../table/service-table.ts";
 import { Handshakes, TUNNEL_IDENTIFIER } from "./handshakes.ts";
 import { Incoming, type Sender } from "./incoming.ts";
+import { listFlows } from "./list-flows.ts";
 import { Lookups } from "./lookups.ts";
 import { Outgoing } from "./outgoing.ts";
 import { PacketSink } from "./packet-sink.ts";
@@ -196,6 +197,11 @@ class TunnelProgram implements LoopProgram {
       case "stats":
         this.#report({ kind: "stats", request: command.request, stats: this.#stats() });
         return;
+      case "flows": {
+        const flows = listFlows(this.#flows.flows(), command.limit);
+        this.#report({ kind: "flows", request: command.request, flows });
+        return;
+      }
     }
   }
 

@@ -14,7 +14,9 @@ import type { PeerSpec } from "./peer.ts";
 import { parseKeyPair } from "./tunnel-keys.ts";
 import {
   isTunnelReport,
+  type TunnelCommand,
   type TunnelData,
+  type TunnelFlow,
   type TunnelReport,
   type TunnelStats,
 } from "./tunnel-messages.ts";
@@ -138,9 +140,7 @@ export class Tunnel {
     this.#requests = requests;
     this.#isV6Socket = data.isV6Socket;
     this.#hasKey = data.privateKey !== undefined;
-    void thread.ended.then(() =>
-      requests.failAll(new CoreError("ERR_LOOP_ENDED", "the tunnel has ended")),
-    );
+    void thread.ended.then(() => requests.failAll(hasEnded()));
   }
 
   /**
@@ -176,12 +176,23 @@ export class Tunnel {
   }
 
   async stats(): Promise<TunnelStats> {
-    if (!this.#thread.isRunning) throw new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
-    const { request, answer } = this.#requests.add();
-    this.#thread.send({ kind: "stats", request });
-    const report = await answer;
-    if (report.kind !== "stats") throw new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
+    const report = await this.#ask((request) => ({ kind: "stats", request }));
+    if (report.kind !== "stats") throw hasEnded();
     return report.stats;
+  }
+
+  /** The flows that were used longest ago, at most so many of them. */
+  async flows(limit: number): Promise<readonly TunnelFlow[]> {
+    const report = await this.#ask((request) => ({ kind: "flows", request, limit }));
+    if (report.kind !== "flows") throw hasEnded();
+    return report.flows;
+  }
+
+  #ask(commandOf: (request: number) => TunnelCommand): Promise<TunnelReport> {
+    if (!this.#thread.isRunning) return Promise.reject(hasEnded());
+    const { request, answer } = this.#requests.add();
+    this.#thread.send(commandOf(request));
+    return answer;
   }
 
   /** Settles when the thread is gone; `error` says why where nobody closed it. */
@@ -197,6 +208,7 @@ export class Tunnel {
   #received(report: TunnelReport, options: TunnelOptions): void {
     switch (report.kind) {
       case "stats":
+      case "flows":
         this.#requests.answer(report.request, report);
         return;
       case "moved":
@@ -215,4 +227,8 @@ export class Tunnel {
     const isFound = await Promise.resolve(lookUp?.(address) ?? false).catch(() => false);
     if (!isFound) this.#thread.send({ kind: "missed", address });
   }
+}
+
+function hasEnded(): CoreError {
+  return new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
 }

@@ -1,0 +1,189 @@
+import { existsSync } from "node:fs";
+import { CoreError, messageOf } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { LoopThreadHost } from "../../net/threads/loop-thread.ts";
+import { ipAddress } from "../../platform/socket-address.ts";
+import { PROTOCOL_TCP, PROTOCOL_UDP } from "../../wire/ip/ip-numbers.ts";
+import { reservedAddressesOf } from "../addresses/subnet.ts";
+import type { NodePlan } from "../environment/edge-network.ts";
+import { KnownServices } from "../environment/known-services.ts";
+import type { NodeTunnel } from "../environment/node-tunnel.ts";
+import type { FlowList, FlowRow, RouteTable, TableRow } from "../environment/route-table.ts";
+import { type ServiceIp, workloadName } from "../environment/workload.ts";
+import type { EdgeService } from "../table/service-table.ts";
+import { Tunnel } from "../tunnel/tunnel.ts";
+import type { TunnelStats } from "../tunnel/tunnel-messages.ts";
+import { type Directory, NOTHING_REMOTE, type RemoteView } from "./directory.ts";
+import { mergeServices, serviceIpsOf } from "./merge-services.ts";
+import { nameOfKey, serviceKey } from "./service-key.ts";
+
+export interface OverlayOptions {
+  /** Name of this node. */
+  readonly node: string;
+  readonly host: LoopThreadHost;
+  /** UDP, of the tunnel. */
+  readonly port: number;
+  /** Base64. */
+  readonly privateKey: string;
+  /** The tunnel is lost: it has to be opened again. */
+  readonly onLost: () => void;
+  readonly log: Log;
+}
+
+const MAX_FLOWS_SHOWN = 1000;
+const PROTOCOLS: ReadonlyMap<number, string> = new Map([
+  [PROTOCOL_TCP, "tcp"],
+  [PROTOCOL_UDP, "udp"],
+]);
+
+/**
+ * The services of an edge as one node has them: what runs here, what the manager tells of others, and
+ * the tunnel that is told both.
+ */
+export class Overlay implements RouteTable, FlowList {
+  readonly #options: OverlayOptions;
+  readonly #known = new KnownServices();
+  #directory: Directory | undefined;
+  #tunnel: Tunnel | undefined;
+  #local: readonly TableRow[] = [];
+  #remote: RemoteView = NOTHING_REMOTE;
+  #services: readonly EdgeService[] = [];
+
+  constructor(options: OverlayOptions) {
+    this.#options = options;
+  }
+
+  /** Asks this one for what is not known here. */
+  setDirectory(directory: Directory): void {
+    this.#directory = directory;
+    directory.setLocal(this.#local);
+  }
+
+  /** Opens the tunnel of a node, with all that is known. @throws CoreError what the tunnel does */
+  async open(plan: NodePlan): Promise<NodeTunnel> {
+    const { node, host, port, privateKey, onLost, log } = this.#options;
+    const lost = { isLost: false, isClosed: false };
+    const lose = (reason: string): void => {
+      if (lost.isLost || lost.isClosed) return;
+      lost.isLost = true;
+      log.error({ tun: plan.tun, reason }, "the tunnel is lost");
+      onLost();
+    };
+    const tunnel = await Tunnel.open(host, {
+      node,
+      tunName: plan.tun,
+      // The environment routes to it; addresses of workloads are those of the bridge.
+      addresses: [],
+      mtu: plan.mtu,
+      listen: ipAddress(existsSync("/proc/sys/net/ipv6") ? "::" : "0.0.0.0", port),
+      privateKey,
+      subnets: [plan.subnets.v4.text, plan.subnets.v6.text],
+      serviceRanges: plan.serviceRanges.map(({ text }) => text),
+      hairpin: reservedAddressesOf(plan.serviceRanges),
+      lookUp: async (address) => (await this.#directory?.followAddress(address)) ?? false,
+      onMoved: (peer, endpoint) => log.info({ peer, endpoint }, "a node is somewhere else now"),
+      onLost: lose,
+    });
+    void tunnel.ended.then(() => lose("its loop ended"));
+    this.#tunnel = tunnel;
+    this.#apply();
+    return {
+      get isLost() {
+        return lost.isLost;
+      },
+      close: async () => {
+        lost.isClosed = true;
+        if (this.#tunnel === tunnel) this.#tunnel = undefined;
+        await tunnel.close();
+      },
+    };
+  }
+
+  rows(): readonly TableRow[] {
+    const places = new Map(this.#remote.peers.map(({ node, endpoint }) => [node, endpoint]));
+    return this.#services.flatMap(({ key, addresses, instances }) =>
+      instances.map(({ number, node, addresses: [first = "", second = ""] }) => {
+        const own = this.#localRow(key, number);
+        const place = places.get(node);
+        return {
+          appName: nameOfKey(key),
+          instanceNumber: number,
+          nodeIp: own?.nodeIp ?? place?.ip,
+          nodePort: own?.nodePort ?? place?.port ?? 0,
+          nsAddress: first,
+          nsAddressv6: second,
+          serviceIps: serviceIpsOf(addresses, number),
+          isLocal: node === this.#options.node,
+        };
+      }),
+    );
+  }
+
+  setLocal(rows: readonly TableRow[]): void {
+    this.#local = rows;
+    this.#directory?.setLocal(rows);
+    this.#apply();
+  }
+
+  /** What the manager tells of others, all of it. */
+  setRemote(view: RemoteView): void {
+    this.#remote = view;
+    this.#apply();
+  }
+
+  async claim(row: TableRow): Promise<readonly ServiceIp[]> {
+    const others = this.#services.filter(({ key }) => key !== serviceKey(row.appName));
+    for (const { address } of row.serviceIps) {
+      const owner = others.find((other) => other.addresses.some((one) => one.address === address));
+      if (owner === undefined) continue;
+      const message = `serviceIp: ${address} is an address of ${nameOfKey(owner.key)}; give another`;
+      throw new CoreError("ERR_ADDRESS_TAKEN", message);
+    }
+    return (await this.#directory?.announce(row)) ?? row.serviceIps;
+  }
+
+  async release(row: Pick<TableRow, "appName" | "instanceNumber">): Promise<void> {
+    await this.#directory?.withdraw(row);
+  }
+
+  ensure(services: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+    this.#directory?.follow(services);
+    return this.#known.ensure(services, signal);
+  }
+
+  async flows(): Promise<readonly FlowRow[]> {
+    const flows = (await this.#tunnel?.flows(MAX_FLOWS_SHOWN)) ?? [];
+    return flows.map(({ protocol, service, instance, source, destination, node, state }) => ({
+      protocol: PROTOCOLS.get(protocol) ?? "icmp",
+      source,
+      destination,
+      instance: workloadName(nameOfKey(service), instance),
+      node,
+      state,
+    }));
+  }
+
+  /** Undefined while there is no tunnel. */
+  async stats(): Promise<TunnelStats | undefined> {
+    return this.#tunnel?.stats();
+  }
+
+  #localRow(key: string, number: number): TableRow | undefined {
+    return this.#local.find(
+      ({ appName, instanceNumber }) => instanceNumber === number && serviceKey(appName) === key,
+    );
+  }
+
+  #apply(): void {
+    const { node, log } = this.#options;
+    const services = mergeServices(node, this.#local, this.#remote.services);
+    try {
+      this.#tunnel?.apply({ services, peers: this.#remote.peers });
+      this.#services = services;
+    } catch (error) {
+      log.error({ err: error }, `the tunnel goes on with what it knew: ${messageOf(error)}`);
+    }
+    const served = this.#services.filter(({ instances }) => instances.length > 0);
+    this.#known.set(served.map(({ key }) => nameOfKey(key)));
+  }
+}
