@@ -8,6 +8,7 @@ export const COMMANDS: ReadonlyMap<string, () => Promise<CommandSpec>> = new Map
   ["manager", async () => (await import("./manager.ts")).MANAGER],
   ["lb", async () => (await import("./lb.ts")).LB],
   ["edge node", async () => (await import("./edge/edge-node.ts")).EDGE_NODE],
+  ["edge join", async () => (await import("./edge/edge-join.ts")).EDGE_JOIN],
   ["edge status", async () => (await import("./edge/edge-status.ts")).EDGE_STATUS],
   ["apply", async () => (await import("./apply.ts")).APPLY],
   ["diff", async () => (await import("./diff.ts")).DIFF],

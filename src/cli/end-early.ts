@@ -6,7 +6,7 @@ export interface EarlySignals {
 }
 
 const EXIT_CODES = { SIGTERM: 0, SIGINT: 130 } as const;
-const DAEMONS: readonly string[] = ["run", "up", "lb", "edge node"];
+const DAEMONS: readonly string[] = ["run", "up", "lb", "edge node", "edge join"];
 
 /**
  * From the first moment on a daemon ends cleanly when it is asked to, also while it still loads and

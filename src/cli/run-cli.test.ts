@@ -320,7 +320,7 @@ test("bash completes commands, options, backends, values and files", async () =>
   expect(offered(script, ["portolan", "apply", "-f", "stat"])).toEqual(["state.yaml"]);
   expect(offered(script, ["portolan", "get", "up"])).toEqual(["upstream"]);
   expect(offered(script, ["portolan", "ed"])).toEqual(["edge"]);
-  expect(offered(script, ["portolan", "edge", ""])).toEqual(["node", "status"]);
+  expect(offered(script, ["portolan", "edge", ""])).toEqual(["node", "join", "status"]);
   expect(offered(script, ["portolan", "edge", "node", "--br"])).toEqual(["--bridge"]);
 });
 

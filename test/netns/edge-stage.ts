@@ -18,20 +18,36 @@ const run = promisify(execFile);
 export const NODE_IP = { v4: "192.0.2.1", v6: "2001:db8::1" } as const;
 export const OUTSIDE_IP = { v4: "192.0.2.2", v6: "2001:db8::2" } as const;
 
-const HOST_LINES = [
-  "link set lo up",
-  `address add ${NODE_IP.v4}/24 dev up0`,
-  `address add ${NODE_IP.v6}/64 dev up0 nodad`,
-  "link set up0 up",
-];
-const OUTSIDE_LINES = [
-  "link set lo up",
-  `address add ${OUTSIDE_IP.v4}/24 dev down0`,
-  `address add ${OUTSIDE_IP.v6}/64 dev down0 nodad`,
-  "link set down0 up",
+/** Where a machine is, and who stands beside it. */
+export interface EdgePlace {
+  readonly node: { readonly v4: string; readonly v6: string };
+  readonly outside: { readonly v4: string; readonly v6: string };
+  /** Missing: a neighbour of its own. */
+  readonly neighbour?: NetworkNamespace;
+  /** Name of the neighbour's link. */
+  readonly down: string;
+  /** Further lines for `ip`. */
+  readonly hostLines: readonly string[];
+  readonly outsideLines: readonly string[];
+}
+
+const ALONE: EdgePlace = {
+  node: NODE_IP,
+  outside: OUTSIDE_IP,
+  down: "down0",
+  hostLines: [],
   // Somebody who knows where the workloads are, and tries.
-  `route add 10.18.0.64/26 via ${NODE_IP.v4}`,
-];
+  outsideLines: [`route add 10.18.0.64/26 via ${NODE_IP.v4}`],
+};
+
+function linesOf(link: string, { v4, v6 }: EdgePlace["node"]): readonly string[] {
+  return [
+    "link set lo up",
+    `address add ${v4}/24 dev ${link}`,
+    `address add ${v6}/64 dev ${link} nodad`,
+    `link set ${link} up`,
+  ];
+}
 
 export interface RestAnswer {
   readonly status: number;
@@ -43,23 +59,25 @@ let stages = 0;
 /** A machine as a network namespace, with a neighbour, on which the built edge node runs. Needs root. */
 export class EdgeStage {
   readonly host: NetworkNamespace = NetworkNamespace.create();
-  readonly outside: NetworkNamespace = NetworkNamespace.create();
+  readonly outside: NetworkNamespace;
   readonly folder: string = mkdtempSync(join(tmpdir(), "portolan-edge-"));
   readonly #prefix: string;
   readonly #names: string[] = [];
   readonly #open: (() => void)[] = [];
 
   /** Ends with the test. */
-  constructor() {
+  constructor(place: EdgePlace = ALONE) {
     stages += 1;
+    this.outside = place.neighbour ?? NetworkNamespace.create();
+    if (place.neighbour === undefined) this.#open.push(() => this.outside.close());
     this.#prefix = `ptest${process.pid}-${stages}-`;
     onTestFinished(() => this.#close());
     this.exec(this.host, "ip", [
-      ...["link", "add", "up0", "type", "veth", "peer", "name", "down0"],
+      ...["link", "add", "up0", "type", "veth", "peer", "name", place.down],
       ...["netns", this.outside.path],
     ]);
-    this.#ip(this.host, HOST_LINES);
-    this.#ip(this.outside, OUTSIDE_LINES);
+    this.#ip(this.host, [...linesOf("up0", place.node), ...place.hostLines]);
+    this.#ip(this.outside, [...linesOf(place.down, place.outside), ...place.outsideLines]);
   }
 
   /** `netns:NAME` for a deployment, of a namespace that goes with the test. */
@@ -84,7 +102,16 @@ export class EdgeStage {
   }
 
   async start(...args: readonly string[]): Promise<CliProcess> {
-    const all = ["edge", "node", "--state", this.folder, "--listen", "off", ...args];
+    return this.#startNode("node", ...args);
+  }
+
+  /** Has it join a manager. */
+  async join(manager: string, ...args: readonly string[]): Promise<CliProcess> {
+    return this.#startNode("join", manager, ...args);
+  }
+
+  async #startNode(verb: string, ...args: readonly string[]): Promise<CliProcess> {
+    const all = ["edge", verb, ...args, "--state", this.folder, "--listen", "off"];
     const cli = this.host.run(() => startCli(all));
     await cli.waitFor(/REST API on/);
     return cli;
@@ -192,7 +219,6 @@ export class EdgeStage {
     for (const close of this.#open) close();
     for (const name of this.#names) removeNamedNamespace(name);
     this.host.close();
-    this.outside.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

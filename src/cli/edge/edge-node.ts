@@ -1,25 +1,21 @@
-import process from "node:process";
-import { formatListenAddress } from "../../core/options/listen-address.ts";
 import {
   EDGE_INSTANCE_OPTIONS,
   EDGE_NODE_OPTIONS,
   type EdgeNodeValues,
 } from "../../daemon/edge/options.ts";
 import { type EdgeSettings, resolveSettings } from "../../daemon/edge/resolve-settings.ts";
-import { listenForEnd } from "../../daemon/end-requests.ts";
-import { createLogger } from "../../daemon/logger.ts";
 import { LOG_OPTIONS } from "../../daemon/options.ts";
 import type { CommandInput, CommandSpec } from "../command-spec.ts";
 import { EXIT_OK } from "../exit-codes.ts";
 import { resolveFlags } from "../flags.ts";
-import { loadNotifier } from "../load-notifier.ts";
+import { serveEdgeNode } from "./serve-edge-node.ts";
 
 /** The REST API of a node, with or without a manager. */
 export const EDGE_NODE: CommandSpec = {
   name: "edge node",
   summary: "connect the workloads of this machine as a node engine asks for it",
   description:
-    "Needs root on Linux. Orders come by a REST API: /register says the network of this node, /docker/deploy and /container/deploy connect a container, the process with a pid, or netns:NAME; /docker/undeploy removes what that made. SIGTERM ends it and leaves workloads connected; started again, it finds them. portolan cleanup --edge removes everything. See docs/edge.md.",
+    "Needs root on Linux. Orders come by a REST API: /register says the network of this node, /docker/deploy and /container/deploy connect a container, the process with a pid, or netns:NAME; /docker/undeploy removes what that made. A node that has joined a manager (edge join) goes on as its member. SIGTERM ends it and leaves workloads connected; started again, it finds them. portolan cleanup --edge removes everything. See docs/edge.md.",
   arguments: [],
   optionGroups: [
     { title: "Node", specs: EDGE_NODE_OPTIONS },
@@ -48,41 +44,11 @@ async function run(input: CommandInput): Promise<number> {
   const settings = resolveSettings(values);
   const { assertPossible } = await import("../../daemon/edge/edge-node.ts");
   await assertPossible();
-  return values.dryRun ? dryRun(settings, input) : serve(settings, input);
+  return values.dryRun ? dryRun(settings, input) : serveEdgeNode(settings, input);
 }
 
 async function dryRun(settings: EdgeSettings, { context }: CommandInput): Promise<number> {
   const { previewEdgeNode } = await import("../../daemon/edge/preview-edge-node.ts");
   context.stdout.write(await previewEdgeNode(settings));
   return EXIT_OK;
-}
-
-async function serve(settings: EdgeSettings, input: CommandInput): Promise<number> {
-  const { stdout, stderr, environment, hostName } = input.context;
-  const { logLevel: level, logFormat: format } = resolveFlags(LOG_OPTIONS, input);
-  const log = await createLogger({ level, format, isTerminal: stderr.isTTY === true });
-  const end = listenForEnd({
-    signals: process,
-    stdout,
-    log,
-    hasTerminal: stderr.isTTY === true,
-    exit: (code) => process.exit(code),
-  });
-  try {
-    const { startEdgeNode } = await import("../../daemon/edge/edge-node.ts");
-    const node = await startEdgeNode(settings, { log, hostName });
-    const notifier = await loadNotifier(environment, log);
-    notifier?.ready();
-    const unwatch = notifier?.watch(() => true);
-    const where = node.addresses.map(formatListenAddress);
-    stdout.write(`edge node: REST API on ${where.join(" and ")}\n`);
-    const { reason, exitCode } = await end.asked;
-    log.info({ reason }, "ending; workloads stay connected");
-    notifier?.stopping();
-    unwatch?.();
-    await node.close();
-    return exitCode;
-  } finally {
-    end.dispose();
-  }
 }

@@ -25,6 +25,8 @@ import { readThisMachine } from "../this-machine.ts";
 import { readVersion } from "../version.ts";
 import { createEdgeMetrics, type EdgeMetrics } from "./edge-metrics.ts";
 import { keepRight } from "./keep-right.ts";
+import { enterEdge, type JoinOrder } from "./membership/enter-edge.ts";
+import { openMember } from "./membership/open-member.ts";
 import { EDGE_SOCKET, type EdgeSettings } from "./resolve-settings.ts";
 import { createRestServer } from "./rest-server.ts";
 import { createStateFile } from "./state-file.ts";
@@ -55,7 +57,7 @@ export async function assertPossible(): Promise<void> {
  */
 export async function startEdgeNode(
   settings: EdgeSettings,
-  context: { readonly log: Log; readonly hostName: string },
+  context: { readonly log: Log; readonly hostName: string; readonly join?: JoinOrder | undefined },
 ): Promise<EdgeNode> {
   const { log, hostName } = context;
   const { values, folder, subnets } = settings;
@@ -66,30 +68,44 @@ export async function startEdgeNode(
     await makePrivateFolder(folder);
     const lock = takeInstanceLock(LOCK);
     closers.add("lock", async () => lock.release());
+    const privateKey = await tunnelKeyIn(folder);
+    const options = environmentOptions(settings);
+    const place = { ip: options.nodeAddress(), port: values.tunnelPort };
+    const { serviceRanges } = settings;
+    const edge = await enterEdge(
+      { stateFolder: folder, node: name, place, privateKey, serviceRanges, log },
+      context.join,
+    );
     const overlay = new Overlay({
       node: name,
       host: createLoopHost(log),
       port: values.tunnelPort,
-      privateKey: await tunnelKeyIn(folder),
+      privateKey,
       onLost: () => guard?.look(),
       log,
     });
     const network = new LinuxEdgeNetwork();
-    const manager = await EnvironmentManager.open(environmentOptions(settings), {
+    const manager = await EnvironmentManager.open(options, {
       ...partsOf(settings, log),
       network,
       table: overlay,
       openTunnel: (plan) => overlay.open(plan),
     });
     closers.add("environment", () => manager.close());
-    if (subnets !== undefined) await manager.register(subnets);
+    const networks = edge?.subnets ?? subnets;
+    if (networks !== undefined) await manager.register(networks);
+    if (edge !== undefined) {
+      const parts = { node: name, privateKey, overlay, environment: manager, log };
+      const member = await openMember(edge, parts);
+      closers.add("membership", () => member.close());
+    }
     guard = keepRight(manager, network, log);
     closers.add("watch on links", async () => guard?.close());
     const routes = planRoutes({
       manager,
       table: overlay,
       flows: overlay,
-      limits: { serviceRanges: settings.serviceRanges, tunnelPort: values.tunnelPort },
+      limits: { serviceRanges, tunnelPort: values.tunnelPort },
       node: { name, version: readVersion() },
     });
     const metrics = createEdgeMetrics(manager, new Set(routes.map(({ path }) => path)));

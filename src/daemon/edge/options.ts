@@ -59,6 +59,15 @@ export const EDGE_NODE_OPTIONS = {
   },
 } as const;
 
+/** What `edge join` takes beside the options of a node. */
+export const EDGE_JOIN_OPTIONS = {
+  tokenFile: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "a file with a join token; needed until this node has joined",
+  },
+} as const;
+
 export const EDGE_INSTANCE_OPTIONS: Pick<
   typeof INSTANCE_OPTIONS,
   "node" | "state" | "metricsListen" | "dryRun" | "json"

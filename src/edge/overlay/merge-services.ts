@@ -5,7 +5,7 @@ import type { EdgeInstance } from "../table/live-instance.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import { nameOfKey, serviceKey } from "./service-key.ts";
 
-const POLICY_OF: Readonly<Record<ServiceIpType, EdgePolicy>> = {
+export const POLICY_OF: Readonly<Record<ServiceIpType, EdgePolicy>> = {
   RR: "round-robin",
   Closest: "closest",
   InstanceNumber: "instance",
@@ -57,7 +57,7 @@ function mergeOne(
 }
 
 /** What a service is called: by its name, and with its namespace behind it. */
-function namesOf(key: string): readonly string[] {
+export function namesOf(key: string): readonly string[] {
   const [namespace = ""] = key.split("/");
   const name = nameOfKey(key);
   return key === serviceKey(name)

@@ -1,0 +1,145 @@
+import * as z from "zod";
+import { messageOf } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
+import { ipSchema } from "../../../core/model/common.ts";
+import { Turns } from "../../../core/turns.ts";
+import type { TableRow } from "../../../edge/environment/route-table.ts";
+import type { ServiceIp } from "../../../edge/environment/workload.ts";
+import { POLICY_OF, serviceIpsOf } from "../../../edge/overlay/merge-services.ts";
+import { serviceKey } from "../../../edge/overlay/service-key.ts";
+import { isUnreachable, type ManagerLink } from "./manager-link.ts";
+
+type InstanceName = Pick<TableRow, "appName" | "instanceNumber">;
+
+const deployedSchema = z.object({
+  edgeIPs: z.array(
+    z.object({
+      address: ipSchema,
+      policy: z.enum(["round-robin", "closest", "instance"]),
+      instance: z.number(),
+    }),
+  ),
+});
+
+/** What a manager shall know of the instances that run here, and what it does know. */
+export class Announcements {
+  readonly #link: Pick<ManagerLink, "call">;
+  readonly #log: Log;
+  readonly #onTold: () => void;
+  readonly #turns = new Turns();
+  readonly #wanted = new Map<string, { readonly row: TableRow; readonly ready: boolean }>();
+  /** The requests that the manager answered; empty where it may know something else by now. */
+  readonly #told = new Map<string, string>();
+
+  /** @param announced what an earlier process told */
+  constructor(
+    link: Pick<ManagerLink, "call">,
+    announced: readonly string[],
+    { log, onTold }: { readonly log: Log; readonly onTold: () => void },
+  ) {
+    this.#link = link;
+    this.#log = log;
+    this.#onTold = onTold;
+    for (const id of announced) this.#told.set(id, "");
+  }
+
+  /** Of instances, `default/web#0`. */
+  get announced(): readonly string[] {
+    return [...this.#told.keys()];
+  }
+
+  /** Before it runs. Where the manager does not answer now, it is told later. */
+  async announce(row: TableRow): Promise<readonly ServiceIp[]> {
+    const id = idOf(row);
+    const before = this.#wanted.get(id);
+    this.#wanted.set(id, { row, ready: before?.ready ?? false });
+    try {
+      return await this.#turns.take(() => this.#deploy(id));
+    } catch (error) {
+      if (!isUnreachable(error)) {
+        if (before === undefined) this.#wanted.delete(id);
+        else this.#wanted.set(id, before);
+        throw error;
+      }
+      this.#log.warn({ instance: id }, `the manager is told later: ${messageOf(error)}`);
+      return row.serviceIps;
+    }
+  }
+
+  async withdraw(row: InstanceName): Promise<void> {
+    this.#wanted.delete(idOf(row));
+    await this.sync();
+  }
+
+  /** All that runs here; what was announced and is not among it is not ready. */
+  setLocal(rows: readonly TableRow[]): void {
+    const running = new Map(rows.map((row) => [idOf(row), row]));
+    for (const [id, { row }] of this.#wanted) {
+      this.#wanted.set(id, { row: running.get(id) ?? row, ready: running.has(id) });
+    }
+    for (const [id, row] of running) {
+      if (!this.#wanted.has(id)) this.#wanted.set(id, { row, ready: true });
+    }
+    void this.sync();
+  }
+
+  /** The manager may have forgotten what it was told. */
+  doubt(): void {
+    for (const id of this.#told.keys()) this.#told.set(id, "");
+  }
+
+  /** Tells what the manager does not know yet. What fails is tried again by the next one. */
+  sync(): Promise<void> {
+    return this.#turns.take(async () => {
+      const gone = [...this.#told.keys()].filter((id) => !this.#wanted.has(id));
+      const news = [...this.#wanted.keys()].filter(
+        (id) => this.#told.get(id) !== this.#request(id),
+      );
+      for (const id of [...gone, ...news]) {
+        try {
+          if (this.#wanted.has(id)) await this.#deploy(id);
+          else await this.#undeploy(id);
+        } catch (error) {
+          this.#log.warn({ instance: id }, `the manager could not be told: ${messageOf(error)}`);
+          if (isUnreachable(error)) return;
+        }
+      }
+    });
+  }
+
+  #request(id: string): string | undefined {
+    const wanted = this.#wanted.get(id);
+    return wanted && JSON.stringify(requestOf(wanted.row, wanted.ready));
+  }
+
+  async #deploy(id: string): Promise<readonly ServiceIp[]> {
+    const wanted = this.#wanted.get(id);
+    if (wanted === undefined) return [];
+    const request = requestOf(wanted.row, wanted.ready);
+    const { edgeIPs } = deployedSchema.parse(await this.#link.call("Deploy", request));
+    this.#told.set(id, JSON.stringify(request));
+    this.#onTold();
+    return serviceIpsOf(edgeIPs, wanted.row.instanceNumber);
+  }
+
+  async #undeploy(id: string): Promise<void> {
+    const [service = "", instance] = id.split("#");
+    await this.#link.call("Undeploy", { service, instance: Number(instance) });
+    this.#told.delete(id);
+    this.#onTold();
+  }
+}
+
+function idOf({ appName, instanceNumber }: InstanceName): string {
+  return `${serviceKey(appName)}#${instanceNumber}`;
+}
+
+function requestOf(row: TableRow, ready: boolean): object {
+  return {
+    service: serviceKey(row.appName),
+    instance: row.instanceNumber,
+    addresses: [row.nsAddress, row.nsAddressv6],
+    ready,
+    edgeIPs: row.serviceIps.map(({ type, address }) => ({ address, policy: POLICY_OF[type] })),
+  };
+}

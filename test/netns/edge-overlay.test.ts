@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { requires } from "../support/requires.ts";
+import { EdgeHosts } from "./edge-hosts.ts";
+
+/** Long enough for a node that is dead to be told, on a busy machine. */
+const SOON = { timeout: 30_000, interval: 50 };
+
+/** The addresses of a service that a deployment was answered with, by type: `RR v4`. */
+function addressesOf(body: unknown): (type: string, family?: "v4" | "v6") => string {
+  const text = JSON.stringify(body);
+  const all = [...text.matchAll(/"IpType":"(\w+)","Address":"([^"]+)"/g)];
+  return (type, family = "v4") => {
+    const isIt = (ip: string): boolean => ip.includes(":") === (family === "v6");
+    const found = all.find(([, kind, ip = ""]) => kind === type && isIt(ip))?.[2];
+    if (found === undefined) throw new Error(`no ${type} of ${family} in ${text}`);
+    return found;
+  };
+}
+
+describe("an edge of three machines", requires("linux", "root", "ip", "nft", "curl"), () => {
+  test("talks by service addresses, whatever restarts", { timeout: 120_000 }, async () => {
+    const hosts = new EdgeHosts();
+    const manager = await hosts.startManager();
+    const token = ["--token-file", await hosts.tokenFile()];
+    const [agentA, agentB] = await Promise.all([
+      hosts.join("a", ...token),
+      hosts.join("b", ...token),
+      hosts.join("c", ...token),
+    ]);
+    await hosts.deploy("a", "shop", 0);
+    const web0 = addressesOf(await hosts.deploy("b", "web", 0));
+    const web1 = addressesOf(await hosts.deploy("c", "web", 1));
+
+    // Nobody on this node has asked for it, so it does not know it; whoever calls has it looked up.
+    expect(JSON.stringify(await hosts.stage("a").rest("/table"))).not.toContain("web");
+    for (const family of ["v4", "v6"] as const) {
+      const rr = web0("RR", family);
+      await expect.poll(() => hosts.answers("shop0", rr, 2), SOON).toBe("web0 web1");
+      expect(await hosts.answers("shop0", rr, 4)).toBe("web0 web1");
+      expect(await hosts.answers("shop0", web0("InstanceNumber", family), 2)).toBe("web0");
+      expect(await hosts.answers("shop0", web1("InstanceNumber", family), 2)).toBe("web1");
+      expect(await hosts.answers("web0", rr, 4)).toBe("web0 web1");
+    }
+    expect(JSON.stringify(await hosts.stage("a").rest("/table"))).toContain("web");
+
+    // Scale up, and the closest is the one on the same machine; needs are there before a workload is.
+    await hosts.deploy("a", "web", 2);
+    await hosts.deploy("a", "till", 0, { needs: ["web"] });
+    expect(await hosts.answers("till0", web0("Closest"), 3)).toBe("web2");
+    await expect.poll(() => hosts.answers("web1", web0("RR"), 6), SOON).toBe("web0 web1 web2");
+    // And down.
+    await hosts.stage("a").rest("/docker/undeploy", { serviceName: "web.instance.2" });
+    await expect.poll(() => hosts.answers("shop0", web0("RR"), 4), SOON).toBe("web0 web1");
+
+    // Agents are killed and started again while a connection goes on.
+    const halves = hosts.stage("b").serveHalves(hosts.inside("web0"), 81);
+    const url = `http://${web0("InstanceNumber")}:81/`;
+    const call = hosts.stage("a").curl(hosts.inside("shop0"), url, 60);
+    await halves.asked;
+    await agentA.stop("SIGKILL");
+    const secondA = await hosts.join("a");
+    await agentB.stop("SIGKILL");
+    await hosts.stage("b").start("--node", "b");
+    halves.release();
+    expect(await call).toBe("first second");
+
+    // Without a manager traffic goes on, also through a node that is started meanwhile.
+    await manager.stop("SIGKILL");
+    expect(await hosts.answers("shop0", web0("RR"), 4)).toBe("web0 web1");
+    await secondA.stop("SIGKILL");
+    await hosts.stage("a").start("--node", "a");
+    await expect.poll(() => hosts.answers("shop0", web0("RR", "v6"), 4), SOON).toBe("web0 web1");
+    // What is deployed now is told to others when it is back.
+    await hosts.deploy("c", "web", 3);
+    await hosts.startManager();
+    await expect.poll(() => hosts.answers("shop0", web0("RR"), 6), SOON).toBe("web0 web1 web3");
+  });
+});
