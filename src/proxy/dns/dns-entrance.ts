@@ -1,18 +1,16 @@
 import { deepEqual } from "../../core/model/equal.ts";
 import type { ListenerRole } from "../../net/acceptor.ts";
-import type { DatagramFd, DatagramPeer, StreamFd } from "../../net/fd.ts";
-import type { SocketAddress } from "../../platform/socket-address.ts";
+import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { ListenerConfig } from "../engine-config.ts";
 import type { UpstreamRuntime } from "../loop/upstream-runtime.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import { SecurityGroup } from "../security-group.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
-import { type FrontReader, UdpFront } from "../udp/udp-front.ts";
 import { DnsCache, type DnsCacheEntry } from "./dns-cache.ts";
+import { DnsClients } from "./dns-clients.ts";
 import { DnsForwarder } from "./dns-forwarder.ts";
 import { DnsResponder } from "./dns-responder.ts";
-import { DnsStream } from "./dns-stream.ts";
 import { LocalNames, type NamedGroups } from "./local-names.ts";
 
 export interface DnsEntranceParts {
@@ -22,24 +20,19 @@ export interface DnsEntranceParts {
 }
 
 const MAX_CACHE_ENTRIES = 2048;
-/** Clients that ask over TCP, in one loop. */
-const MAX_STREAMS = 256;
 /** Connections are for asking, not for keeping. */
 const STREAM_PATIENCE_MS = 10_000;
 
 /** The entrance of DNS clients, over UDP and TCP. */
-export class DnsEntrance implements Entrance, FrontReader {
+export class DnsEntrance implements Entrance {
   readonly #host: SessionHost;
   readonly #upstreamOf: DnsEntranceParts["upstreamOf"];
-  readonly #fronts = new Map<DatagramFd, UdpFront>();
-  /** The one that has not asked for the longest time comes first. */
-  readonly #streams = new Set<DnsStream>();
+  readonly #clients: DnsClients;
   #cache = new DnsCache(MAX_CACHE_ENTRIES);
   #config: ListenerConfig;
   #row: CounterRow;
   #access: SecurityGroup | undefined;
   #responder: DnsResponder;
-  #isReceiving = false;
 
   constructor(host: SessionHost, { config, row, upstreamOf }: DnsEntranceParts) {
     this.#host = host;
@@ -48,37 +41,25 @@ export class DnsEntrance implements Entrance, FrontReader {
     this.#row = row;
     this.#access = config.access && new SecurityGroup(config.access);
     this.#responder = this.#createResponder(config, row);
+    this.#clients = new DnsClients(host, {
+      describe: () => this.#describe(),
+      responder: () => this.#responder,
+      allows: (client, protocol) => this.#allows(client, protocol),
+      patienceMs: () => Math.min(this.#config.idleTimeoutMs, STREAM_PATIENCE_MS),
+      onCrowded: () => this.#row.failed(),
+    });
   }
 
   accept(fd: StreamFd): void {
-    const client = ipOf(fd.remoteAddress());
-    if (!this.#allows(client, "TCP")) {
-      fd.reset();
-      return;
-    }
-    this.#makeRoom();
-    const stream = new DnsStream(this.#host, fd, {
-      listener: this.#config.key,
-      responder: () => this.#responder,
-      client,
-      patienceMs: Math.min(this.#config.idleTimeoutMs, STREAM_PATIENCE_MS),
-      onAsked: () => {
-        this.#streams.delete(stream);
-        this.#streams.add(stream);
-      },
-      onClosed: () => this.#streams.delete(stream),
-    });
-    this.#streams.add(stream);
-    if (this.#host.isDraining) stream.drain();
+    this.#clients.accept(fd);
   }
 
   addFront(fd: DatagramFd): void {
-    this.#fronts.set(fd, new UdpFront(this.#host.net.loop, fd, this));
+    this.#clients.addFront(fd);
   }
 
   removeFront(fd: DatagramFd): void {
-    this.#fronts.get(fd)?.leave();
-    this.#fronts.delete(fd);
+    this.#clients.removeFront(fd);
   }
 
   change(config: ListenerConfig, row: CounterRow): boolean {
@@ -94,7 +75,7 @@ export class DnsEntrance implements Entrance, FrontReader {
   }
 
   close(): void {
-    for (const fd of [...this.#fronts.keys()]) this.removeFront(fd);
+    this.#clients.close();
   }
 
   cacheEntries(): readonly DnsCacheEntry[] {
@@ -105,45 +86,9 @@ export class DnsEntrance implements Entrance, FrontReader {
     return this.#cache.drop(name);
   }
 
-  describe(): ListenerRole {
+  #describe(): ListenerRole {
     const { bytesIn, bytesOut } = this.#row.read();
     return { listener: this.#config.key, bytesIn, bytesOut };
-  }
-
-  pass(fd: DatagramFd, index: number): void {
-    this.#isReceiving = true;
-    const peer = fd.sender(index);
-    const client = ipOf(peer.address);
-    if (!this.#allows(client, "UDP")) return;
-    const bytes = Buffer.from(fd.datagram(index));
-    this.#responder.answer({ bytes, client, isOverTcp: false }, (answer) => {
-      if (answer !== undefined) this.#send(fd, answer, peer);
-    });
-  }
-
-  flush(): void {
-    this.#isReceiving = false;
-    for (const fd of this.#fronts.keys()) fd.flush();
-  }
-
-  /** Whoever holds all connections can not keep others out. */
-  #makeRoom(): void {
-    const [longestSilent] = this.#streams;
-    if (longestSilent === undefined || this.#streams.size < MAX_STREAMS) return;
-    this.#row.failed();
-    longestSilent.abort();
-  }
-
-  /** Through another front of the address where the one that the question came by is gone. */
-  #send(by: DatagramFd, answer: Buffer, to: DatagramPeer): void {
-    const [other] = this.#fronts.keys();
-    const fd = this.#fronts.has(by) ? by : other;
-    if (fd === undefined) return;
-    if (!fd.queue(answer, to)) {
-      fd.flush();
-      fd.queue(answer, to);
-    }
-    if (!this.#isReceiving) fd.flush();
   }
 
   #createResponder(config: ListenerConfig, row: CounterRow): DnsResponder {
@@ -168,11 +113,6 @@ export class DnsEntrance implements Entrance, FrontReader {
     const port = address.family === "unix" ? 0 : address.port;
     return this.#access?.allows(client, protocol, port) ?? true;
   }
-}
-
-/** Empty for unix sockets. */
-function ipOf(address: SocketAddress): string {
-  return address.family === "unix" ? "" : address.ip;
 }
 
 function namedGroups(upstream: UpstreamRuntime, fallsBack: boolean): NamedGroups {

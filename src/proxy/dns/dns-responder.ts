@@ -2,15 +2,17 @@ import { type DnsQuery, readDnsQuery } from "../../wire/dns/dns-query.ts";
 import { isInternet } from "../../wire/dns/dns-question.ts";
 import { renderDnsReply, renderProblem, renderTruncated } from "../../wire/dns/dns-reply.ts";
 import { MAX_MESSAGE_BYTES, type Rcode } from "../../wire/dns/dns-words.ts";
-import type { ListenerConfig } from "../engine-config.ts";
+import type { DnsConfig, ListenerConfig } from "../engine-config.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 import type { DnsForwarder } from "./dns-forwarder.ts";
 import type { LocalAnswer, LocalNames } from "./local-names.ts";
 
 export interface ResponderParts {
-  readonly config: ListenerConfig;
-  readonly row: CounterRow;
-  readonly names: LocalNames;
+  readonly config: Pick<ListenerConfig, "allowOthers"> & {
+    readonly dns: Pick<DnsConfig, "forwardTo"> | undefined;
+  };
+  readonly row: Pick<CounterRow, "opened" | "closed" | "moved" | "failed">;
+  readonly names: Pick<LocalNames, "answer" | "answerUnknown">;
   readonly forwarder: DnsForwarder;
   readonly nowMs: () => number;
 }

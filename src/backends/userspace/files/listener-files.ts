@@ -2,10 +2,10 @@ import { getServers } from "node:dns";
 import type { Certificate } from "../../../core/model/certificate.ts";
 import type { Listener } from "../../../core/model/listener.ts";
 import type { IpSocketAddress } from "../../../platform/socket-address.ts";
+import { parseResolver, parseResolvers } from "../../../proxy/dns/parse-resolvers.ts";
 import type { UserConfig } from "../../../proxy/engine-config.ts";
 import { FileBook, type FileEntry } from "./file-book.ts";
 import { type HostTable, parseHosts } from "./parse-hosts.ts";
-import { parseResolver, parseResolvers } from "./parse-resolvers.ts";
 import { parseUsers } from "./parse-users.ts";
 import { NO_TLS_FILES, TlsFileBook, type TlsFiles } from "./tls-file-book.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { parseResolver, parseResolvers } from "../../../proxy/dns/parse-resolvers.ts";
 import { parseHosts } from "./parse-hosts.ts";
-import { parseResolver, parseResolvers } from "./parse-resolvers.ts";
 import { parseUsers } from "./parse-users.ts";
 
 describe("users", () => {

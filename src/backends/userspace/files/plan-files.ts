@@ -1,11 +1,11 @@
 import { isLoopback, isWildcard } from "../../../core/model/address.ts";
 import type { Listener } from "../../../core/model/listener.ts";
 import type { IpSocketAddress } from "../../../platform/socket-address.ts";
+import { parseResolver } from "../../../proxy/dns/parse-resolvers.ts";
 import type { DnsConfig, ListenerConfig } from "../../../proxy/engine-config.ts";
 import type { NodeFacts } from "../node-facts.ts";
 import type { FileEntry } from "./file-book.ts";
 import type { ListenerFiles } from "./listener-files.ts";
-import { parseResolver } from "./parse-resolvers.ts";
 
 /** What files make of a listener. */
 export interface FilePlan {

@@ -1,5 +1,5 @@
-import { canonicalIp, parseHostPort } from "../../../core/model/address.ts";
-import { type IpSocketAddress, ipAddress } from "../../../platform/socket-address.ts";
+import { canonicalIp, parseHostPort } from "../../core/model/address.ts";
+import { type IpSocketAddress, ipAddress } from "../../platform/socket-address.ts";
 
 const DNS_PORT = 53;
 /** As resolv.conf(5) says for a file that names none. */
