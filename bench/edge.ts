@@ -3,7 +3,7 @@
  * echoes through a service of Portolan, beside direct veth, kernel VXLAN, tinc, wireguard-go and a plain
  * program in C; in turns, medians.
  *
- *     npm run bench -- edge [--rounds 3] [--seconds 3] [--only NAME] [--json]
+ *     npm run bench -- edge [--rounds 3] [--seconds 3] [--only NAME] [--load tcp|udp|echo] [--json]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import {
   vxlan,
   wireguardGo,
 } from "./edge/contestants.ts";
-import { type Load, measureLoad } from "./edge/loads.ts";
+import { LOAD_NAMES, type Load, measureLoad } from "./edge/loads.ts";
 import { Pair, stopAll } from "./edge/pair.ts";
 import { median } from "./support/measure.ts";
 import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "3" },
     only: { type: "string", multiple: true },
+    load: { type: "string", multiple: true, default: [...LOAD_NAMES] },
     json: { type: "boolean", default: false },
   },
 });
@@ -58,7 +59,7 @@ async function measure(contestant: Contestant, seconds: number): Promise<Load | 
   try {
     const { to, children } = await contestant.start(pair);
     try {
-      return await measureLoad(pair, to, seconds);
+      return await measureLoad(pair, to, seconds, new Set(values.load));
     } finally {
       await stopAll(children);
       contestant.stop?.(pair);
@@ -72,8 +73,8 @@ async function measure(contestant: Contestant, seconds: number): Promise<Load | 
 }
 
 function of(contestant: Contestant, what: keyof Load): number | undefined {
-  const loads = results.get(contestant);
-  return loads === undefined ? undefined : median(loads.map((load) => load[what]));
+  const values = (results.get(contestant) ?? []).flatMap((load) => load[what] ?? []);
+  return values.length === 0 ? undefined : median(values);
 }
 
 function tellAll(): readonly Figure[] {

@@ -3,11 +3,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../support/measure.ts";
 import { type Pair, stopAll } from "./pair.ts";
 
-/** What a way carries. */
+export const LOAD_NAMES = ["tcp", "udp", "echo"] as const;
+export type LoadName = (typeof LOAD_NAMES)[number];
+
+/** What a way carries; only what was asked for. */
 export interface Load {
-  readonly gigabits: number;
-  readonly kilopackets: number;
-  readonly echoUs: number;
+  readonly gigabits?: number;
+  readonly kilopackets?: number;
+  readonly echoUs?: number;
 }
 
 const DATAGRAM_BYTES = 64;
@@ -15,21 +18,35 @@ const ECHOES = 200;
 const BITS_A_GIGABIT = 1e9;
 
 /** One TCP stream, then datagrams as fast as they go, then echoes; all with the tools that others use. */
-export async function measureLoad(pair: Pair, to: string, seconds: number): Promise<Load> {
+export async function measureLoad(
+  pair: Pair,
+  to: string,
+  seconds: number,
+  names: ReadonlySet<string>,
+): Promise<Load> {
   const server = pair.spawn("right", "iperf3", ["-s"]);
   try {
     await untilEcho(pair, to);
-    const tcp = await iperf(pair, to, ["-t", String(seconds), "-O", "1"]);
-    const gigabits = numberIn(sumOf(tcp, "sum_received"), "bits_per_second") / BITS_A_GIGABIT;
-    const args = ["-u", "-b", "0", "-l", String(DATAGRAM_BYTES), "-t", String(seconds)];
-    const udp = sumOf(await iperf(pair, to, args), "sum");
-    const arrived = numberIn(udp, "packets") - numberIn(udp, "lost_packets");
-    const kilopackets = arrived / numberIn(udp, "seconds") / 1000;
-    const echoUs = echoes(pair, to);
-    return { gigabits, kilopackets, echoUs };
+    return {
+      ...(names.has("tcp") ? { gigabits: await gigabitsOf(pair, to, seconds) } : {}),
+      ...(names.has("udp") ? { kilopackets: await kilopacketsOf(pair, to, seconds) } : {}),
+      ...(names.has("echo") ? { echoUs: echoes(pair, to) } : {}),
+    };
   } finally {
     await stopAll([server]);
   }
+}
+
+async function gigabitsOf(pair: Pair, to: string, seconds: number): Promise<number> {
+  const tcp = await iperf(pair, to, ["-t", String(seconds), "-O", "1"]);
+  return numberIn(sumOf(tcp, "sum_received"), "bits_per_second") / BITS_A_GIGABIT;
+}
+
+async function kilopacketsOf(pair: Pair, to: string, seconds: number): Promise<number> {
+  const args = ["-u", "-b", "0", "-l", String(DATAGRAM_BYTES), "-t", String(seconds)];
+  const udp = sumOf(await iperf(pair, to, args), "sum");
+  const arrived = numberIn(udp, "packets") - numberIn(udp, "lost_packets");
+  return arrived / numberIn(udp, "seconds") / 1000;
 }
 
 async function iperf(pair: Pair, to: string, args: readonly string[]): Promise<unknown> {

@@ -60,6 +60,7 @@ export class EdgeTunnels {
             serviceRanges: SERVICE_RANGES,
             hairpin: ["10.30.255.254", "fdff:ffff::1"],
             probeIntervalMs: 250,
+            rehearses: false,
             ...options,
           }),
         ),

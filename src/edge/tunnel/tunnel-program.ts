@@ -20,6 +20,7 @@ import { ParkedPackets } from "./parked-packets.ts";
 import { packetBytesTo } from "./path-mtu.ts";
 import { Peer, type PeerSpec } from "./peer.ts";
 import { PeerBook } from "./peer-book.ts";
+import { Rehearsal } from "./rehearsal.ts";
 import type { Session } from "./session.ts";
 import { TunIntake } from "./tun-intake.ts";
 import { TunWriter } from "./tun-writer.ts";
@@ -61,6 +62,7 @@ class TunnelProgram implements LoopProgram {
   readonly #lookups = new Lookups();
   readonly #parked = new ParkedPackets();
   readonly #doubtedMs = new Map<string, number>();
+  readonly #rehearsal: Rehearsal | undefined;
   #probedMs = 0;
 
   constructor(context: LoopContext, data: TunnelData) {
@@ -102,6 +104,11 @@ class TunnelProgram implements LoopProgram {
     this.#handshakes = this.#createHandshakes();
     this.#chooseOffloads();
     this.#watch();
+    this.#rehearsal = data.rehearses
+      ? new Rehearsal(context.net, (exchanges) => {
+          context.log.debug({ exchanges }, "the tunnel has rehearsed");
+        })
+      : undefined;
   }
 
   listener(): never {
@@ -117,6 +124,7 @@ class TunnelProgram implements LoopProgram {
   }
 
   close(): void {
+    this.#rehearsal?.close();
     for (const session of this.#book.sessions) this.#book.dropSession(session);
   }
 

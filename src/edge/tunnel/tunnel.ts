@@ -44,6 +44,8 @@ export interface TunnelOptions {
   readonly hairpin?: readonly string[];
   readonly maxFlows?: number;
   readonly probeIntervalMs?: number;
+  /** False spares it half a second of the processor at its start; its first thousands of packets take longer then. */
+  readonly rehearses?: boolean;
   /** Asked for an address of a service that is not known; `apply` brings it, false says that nobody has it. */
   readonly lookUp?: (address: string) => Promise<boolean>;
   /** A peer is at another `HOST:PORT`, and has proved it. */
@@ -108,6 +110,7 @@ export class Tunnel {
         hairpin: options.hairpin ?? [],
         maxFlows: options.maxFlows ?? DEFAULT_MAX_FLOWS,
         probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
+        rehearses: options.rehearses ?? true,
         privateKey: options.privateKey,
       };
       const reports = { handle: (_report: TunnelReport): void => undefined };

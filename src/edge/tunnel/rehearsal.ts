@@ -1,0 +1,165 @@
+import type { NetEventLoop } from "../../net/net-event-loop.ts";
+import type { Cancellable, ChannelId } from "../../net/selector-event-loop.ts";
+import { AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK } from "../../platform/linux/abi.ts";
+import { close, read, write } from "../../platform/linux/io-calls.ts";
+import { allocateNative } from "../../platform/linux/native-memory.ts";
+import { loadAead } from "../../platform/linux/openssl/aead-calls.ts";
+import { socketpair } from "../../platform/linux/socket-calls.ts";
+import { localAddressOf } from "../../platform/linux/socket-names.ts";
+import { checked } from "../../platform/linux/system-error.ts";
+import { type IpSocketAddress, ipAddress } from "../../platform/socket-address.ts";
+import { openTunnelSocket } from "./open-tunnel-socket.ts";
+import { RehearsalNode } from "./rehearsal-node.ts";
+import { type RehearsalExchange, rehearsalExchanges } from "./rehearsal-packets.ts";
+
+/** As many as the engine needs to see before it compiles all that a packet passes. */
+const EXCHANGES = 3000;
+/** Where nothing comes back (the namespace has no loopback) it is given up. */
+const LIMIT_MS = 5000;
+const BUFFER_BYTES = 2048;
+
+const LEFT = { node: "left", subnets: ["10.0.0.0/24", "fc00::/120"] } as const;
+const RIGHT = { node: "right", subnets: ["10.0.1.0/24", "fc00::100/120"] } as const;
+const V4 = { client: "10.0.0.1", service: "10.0.2.1", server: "10.0.1.1" } as const;
+const V6 = { client: "fc00::1", service: "fc00::201", server: "fc00::101" } as const;
+const SERVICE = {
+  key: "rehearsal",
+  names: [],
+  addresses: [V4, V6].map(({ service }) => ({
+    address: service,
+    policy: "round-robin" as const,
+    instance: -1,
+  })),
+  instances: [{ number: 0, node: RIGHT.node, addresses: [V4.server, V6.server], weight: 1 }],
+};
+
+/** The two ends of what stands for a TUN, and the socket of a node. */
+interface Descriptors {
+  readonly tun: number;
+  readonly kernel: number;
+  readonly udp: number;
+  readonly address: IpSocketAddress;
+}
+
+/**
+ * Sends packets of all kinds from one node to another and back, one at a time, both on this loop and over
+ * loopback, until the engine has compiled what packets pass. Without it the first thousands of real ones
+ * find that in the interpreter, which takes three times as long; a node that is asked for something now
+ * and then would stay there. What the loop does otherwise goes on in between.
+ */
+export class Rehearsal {
+  readonly #net: NetEventLoop;
+  readonly #exchanges: readonly RehearsalExchange[] = [V4, V6].flatMap(rehearsalExchanges);
+  readonly #memory = allocateNative(BUFFER_BYTES);
+  readonly #left: Descriptors;
+  readonly #right: Descriptors;
+  readonly #nodes: readonly RehearsalNode[];
+  readonly #channels: readonly ChannelId[];
+  readonly #limit: Cancellable;
+  readonly #onDone: (exchanges: number) => void;
+  readonly #count: number;
+  #done = 0;
+  #isClosed = false;
+
+  /** @param onDone how many came back; it is closed by then */
+  constructor(net: NetEventLoop, onDone: (exchanges: number) => void, count: number = EXCHANGES) {
+    this.#net = net;
+    this.#onDone = onDone;
+    this.#count = count;
+    this.#left = openDescriptors();
+    this.#right = openDescriptors();
+    const common = { service: SERVICE, aead: loadAead(), nowMs: net.loop.nowMs };
+    const endpointOf = ({ address }: Descriptors) => ({ endpoint: address });
+    const left = new RehearsalNode({
+      ...common,
+      ...LEFT,
+      ...this.#left,
+      other: { ...RIGHT, ...endpointOf(this.#right) },
+    });
+    const right = new RehearsalNode({
+      ...common,
+      ...RIGHT,
+      ...this.#right,
+      other: { ...LEFT, ...endpointOf(this.#left) },
+    });
+    this.#nodes = [left, right];
+    this.#channels = [
+      this.#watch(this.#left.tun, (nowMs) => left.intake.read(nowMs)),
+      this.#watch(this.#right.udp, (nowMs) => {
+        right.incoming.receive(nowMs);
+        this.#answer();
+      }),
+      this.#watch(this.#right.tun, (nowMs) => right.intake.read(nowMs)),
+      this.#watch(this.#left.udp, (nowMs) => {
+        left.incoming.receive(nowMs);
+        this.#next();
+      }),
+    ];
+    this.#limit = net.loop.delay(LIMIT_MS, () => this.close());
+    this.#ask();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#limit.cancel();
+    for (const channel of this.#channels) this.#net.loop.remove(channel);
+    for (const node of this.#nodes) node.close();
+    for (const { tun, kernel, udp } of [this.#left, this.#right]) {
+      for (const descriptor of [tun, kernel, udp]) close(descriptor);
+    }
+    this.#onDone(this.#done);
+  }
+
+  #watch(descriptor: number, onReady: (nowMs: number) => void): ChannelId {
+    const { loop, provider } = this.#net;
+    const { adopt } = provider;
+    if (adopt === undefined) throw new Error("this loop has no descriptors");
+    return loop.add(adopt.readable({ descriptor }), {
+      onReady: () => onReady(loop.nowMs),
+      onRemoved: () => this.close(),
+    });
+  }
+
+  get #exchange(): RehearsalExchange | undefined {
+    return this.#exchanges[this.#done % this.#exchanges.length];
+  }
+
+  #ask(): void {
+    const turn = Math.floor(this.#done / this.#exchanges.length);
+    for (const node of this.#nodes) node.changeMode(turn);
+    this.#write(this.#left.kernel, this.#exchange?.question);
+  }
+
+  #answer(): void {
+    if (this.#take(this.#right.kernel)) this.#write(this.#right.kernel, this.#exchange?.answer);
+  }
+
+  #next(): void {
+    if (!this.#take(this.#left.kernel)) return;
+    this.#done += 1;
+    if (this.#done < this.#count) this.#ask();
+    else this.close();
+  }
+
+  #take(descriptor: number): boolean {
+    return read(descriptor, this.#memory.address, BUFFER_BYTES) > 0;
+  }
+
+  #write(descriptor: number, packet: Uint8Array | undefined): void {
+    if (packet === undefined) return;
+    this.#memory.bytes.set(packet);
+    write(descriptor, this.#memory.address, packet.length);
+  }
+}
+
+function openDescriptors(): Descriptors {
+  const udp = openTunnelSocket(ipAddress("127.0.0.1", 0));
+  const address = localAddressOf(udp);
+  if (address.family === "unix") throw new Error("a socket of UDP has no name of its own");
+  const ends = allocateNative(8);
+  const type = SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+  checked("socketpair", socketpair(AF_UNIX, type, ends.address));
+  const [tun, kernel] = [ends.view.getInt32(0, true), ends.view.getInt32(4, true)];
+  return { tun, kernel, udp, address };
+}
