@@ -4,6 +4,7 @@ import { requires } from "../../../test/support/requires.ts";
 import { NetEventLoop } from "../../net/net-event-loop.ts";
 import { DescriptorLedger } from "../../net/posix/descriptor-ledger.ts";
 import { PosixProvider } from "../../net/posix/posix-provider.ts";
+import { loadAead } from "../../platform/linux/openssl/aead-calls.ts";
 import { Rehearsal } from "./rehearsal.ts";
 
 function rehearse(stopAfterMs?: number): { exchanges: number; errors: readonly unknown[] } {
@@ -11,14 +12,14 @@ function rehearse(stopAfterMs?: number): { exchanges: number; errors: readonly u
   const provider = new PosixProvider({ ledgerMemory: DescriptorLedger.allocate(64) });
   const net = new NetEventLoop({ provider, maxFds: 16, onError: (error) => errors.push(error) });
   let exchanges = -1;
-  const rehearsal = new Rehearsal(
-    net,
-    (count) => {
+  const rehearsal = new Rehearsal(net, {
+    aead: loadAead(),
+    count: stopAfterMs === undefined ? 100 : Number.POSITIVE_INFINITY,
+    onDone: (count) => {
       exchanges = count;
       net.loop.close();
     },
-    stopAfterMs === undefined ? 100 : Number.POSITIVE_INFINITY,
-  );
+  });
   if (stopAfterMs !== undefined) net.loop.delay(stopAfterMs, () => rehearsal.close());
   net.loop.run();
   return { exchanges, errors };

@@ -3,7 +3,7 @@ import type { Cancellable, ChannelId } from "../../net/selector-event-loop.ts";
 import { AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK } from "../../platform/linux/abi.ts";
 import { close, read, write } from "../../platform/linux/io-calls.ts";
 import { allocateNative } from "../../platform/linux/native-memory.ts";
-import { loadAead } from "../../platform/linux/openssl/aead-calls.ts";
+import type { AeadCalls } from "../../platform/linux/openssl/aead-calls.ts";
 import { socketpair } from "../../platform/linux/socket-calls.ts";
 import { localAddressOf } from "../../platform/linux/socket-names.ts";
 import { checked } from "../../platform/linux/system-error.ts";
@@ -13,7 +13,7 @@ import { RehearsalNode } from "./rehearsal-node.ts";
 import { type RehearsalExchange, rehearsalExchanges } from "./rehearsal-packets.ts";
 
 /** As many as the engine needs to see before it compiles all that a packet passes. */
-const EXCHANGES = 3000;
+const EXCHANGES = 4000;
 /** Where nothing comes back (the namespace has no loopback) it is given up. */
 const LIMIT_MS = 5000;
 const BUFFER_BYTES = 2048;
@@ -33,6 +33,14 @@ const SERVICE = {
   instances: [{ number: 0, node: RIGHT.node, addresses: [V4.server, V6.server], weight: 1 }],
 };
 
+export interface RehearsalOptions {
+  /** The calls that real packets use, too: code is compiled for just these. */
+  readonly aead: AeadCalls;
+  readonly count?: number;
+  /** How many came back; it is closed by then. */
+  readonly onDone: (exchanges: number) => void;
+}
+
 /** The two ends of what stands for a TUN, and the socket of a node. */
 interface Descriptors {
   readonly tun: number;
@@ -49,7 +57,6 @@ interface Descriptors {
  */
 export class Rehearsal {
   readonly #net: NetEventLoop;
-  readonly #exchanges: readonly RehearsalExchange[] = [V4, V6].flatMap(rehearsalExchanges);
   readonly #memory = allocateNative(BUFFER_BYTES);
   readonly #left: Descriptors;
   readonly #right: Descriptors;
@@ -58,17 +65,20 @@ export class Rehearsal {
   readonly #limit: Cancellable;
   readonly #onDone: (exchanges: number) => void;
   readonly #count: number;
+  /** What is to be asked yet in this turn, the last one first. */
+  #exchanges: RehearsalExchange[] = [];
+  #turn = 0;
   #done = 0;
   #isClosed = false;
 
-  /** @param onDone how many came back; it is closed by then */
-  constructor(net: NetEventLoop, onDone: (exchanges: number) => void, count: number = EXCHANGES) {
+  constructor(net: NetEventLoop, options: RehearsalOptions) {
+    const { aead } = options;
     this.#net = net;
-    this.#onDone = onDone;
-    this.#count = count;
+    this.#onDone = options.onDone;
+    this.#count = options.count ?? EXCHANGES;
     this.#left = openDescriptors();
     this.#right = openDescriptors();
-    const common = { service: SERVICE, aead: loadAead(), nowMs: net.loop.nowMs };
+    const common = { service: SERVICE, aead, nowMs: net.loop.nowMs };
     const endpointOf = ({ address }: Descriptors) => ({ endpoint: address });
     const left = new RehearsalNode({
       ...common,
@@ -121,29 +131,33 @@ export class Rehearsal {
     });
   }
 
-  get #exchange(): RehearsalExchange | undefined {
-    return this.#exchanges[this.#done % this.#exchanges.length];
-  }
-
   #ask(): void {
-    const turn = Math.floor(this.#done / this.#exchanges.length);
-    for (const node of this.#nodes) node.changeMode(turn);
-    this.#write(this.#left.kernel, this.#exchange?.question);
+    if (this.#exchanges.length === 0) {
+      this.#turn += 1;
+      this.#exchanges = [V4, V6].flatMap((ends) => rehearsalExchanges(ends, this.#turn)).reverse();
+      for (const node of this.#nodes) node.changeMode(this.#turn);
+    }
+    this.#write(this.#left.kernel, this.#exchanges.at(-1)?.question);
   }
 
   #answer(): void {
-    if (this.#take(this.#right.kernel)) this.#write(this.#right.kernel, this.#exchange?.answer);
+    if (!this.#take(this.#right.kernel)) return;
+    this.#write(this.#right.kernel, this.#exchanges.at(-1)?.answer);
   }
 
   #next(): void {
     if (!this.#take(this.#left.kernel)) return;
+    this.#exchanges.pop();
     this.#done += 1;
     if (this.#done < this.#count) this.#ask();
     else this.close();
   }
 
+  /** Whether something came; the pieces of a super-packet may come one by one. */
   #take(descriptor: number): boolean {
-    return read(descriptor, this.#memory.address, BUFFER_BYTES) > 0;
+    let count = 0;
+    while (read(descriptor, this.#memory.address, BUFFER_BYTES) > 0) count += 1;
+    return count > 0;
   }
 
   #write(descriptor: number, packet: Uint8Array | undefined): void {

@@ -59,6 +59,7 @@ class TunnelProgram implements LoopProgram {
   readonly #intake: TunIntake;
   readonly #control: TunnelControl;
   readonly #handshakes: Handshakes;
+  readonly #aead = loadAead();
   readonly #lookups = new Lookups();
   readonly #parked = new ParkedPackets();
   readonly #doubtedMs = new Map<string, number>();
@@ -105,8 +106,9 @@ class TunnelProgram implements LoopProgram {
     this.#chooseOffloads();
     this.#watch();
     this.#rehearsal = data.rehearses
-      ? new Rehearsal(context.net, (exchanges) => {
-          context.log.debug({ exchanges }, "the tunnel has rehearsed");
+      ? new Rehearsal(context.net, {
+          aead: this.#aead,
+          onDone: (exchanges) => context.log.debug({ exchanges }, "the tunnel has rehearsed"),
         })
       : undefined;
   }
@@ -186,7 +188,7 @@ class TunnelProgram implements LoopProgram {
     return new Handshakes({
       handshaker: { identity, identifier: TUNNEL_IDENTIFIER },
       book: this.#book,
-      aead: loadAead(),
+      aead: this.#aead,
       send: (peer, message) => this.#outgoing.sendMessage(peer, message),
       onSession: (peer) => this.#onSession(peer),
       wallClockMs: () => Date.now(),
