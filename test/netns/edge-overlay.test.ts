@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { requires } from "../support/requires.ts";
 import { EdgeHosts } from "./edge-hosts.ts";
@@ -15,6 +17,13 @@ function addressesOf(body: unknown): (type: string, family?: "v4" | "v6") => str
     if (found === undefined) throw new Error(`no ${type} of ${family} in ${text}`);
     return found;
   };
+}
+
+/** How many connections to a port the node has written down for the process after it. */
+function keptConnections(folder: string, port: number): number {
+  const lines = readFileSync(join(folder, "flows.jsonl"), "utf8").split("\n");
+  return lines.filter((line) => (Number(/"ports":(-?\d+)/.exec(line)?.[1]) & 0xffff) === port)
+    .length;
 }
 
 describe("an edge of three machines", requires("linux", "root", "ip", "nft", "curl"), () => {
@@ -52,17 +61,23 @@ describe("an edge of three machines", requires("linux", "root", "ip", "nft", "cu
     await hosts.stage("a").rest("/docker/undeploy", { serviceName: "web.instance.2" });
     await expect.poll(() => hosts.answers("shop0", web0("RR"), 4), SOON).toBe("web0 web1");
 
-    // Agents are killed and started again while a connection goes on.
-    const halves = hosts.stage("b").serveHalves(hosts.inside("web0"), 81);
-    const url = `http://${web0("InstanceNumber")}:81/`;
-    const call = hosts.stage("a").curl(hosts.inside("shop0"), url, 60);
-    await halves.asked;
+    // Agents are killed and started again while connections to both instances go on.
+    const halves = [
+      hosts.stage("b").serveHalves(hosts.inside("web0"), 81),
+      hosts.stage("c").serveHalves(hosts.inside("web1"), 81),
+    ];
+    const url = `http://${web0("RR")}:81/`;
+    const calls = Array.from({ length: 4 }, () =>
+      hosts.stage("a").curl(hosts.inside("shop0"), url, 60),
+    );
+    await Promise.all(halves.map(({ asked }) => asked));
+    await expect.poll(() => keptConnections(hosts.stage("a").folder, 81), SOON).toBe(4);
     await agentA.stop("SIGKILL");
     const secondA = await hosts.join("a");
     await agentB.stop("SIGKILL");
     await hosts.stage("b").start("--node", "b");
-    halves.release();
-    expect(await call).toBe("first second");
+    for (const { release } of halves) release();
+    expect(await Promise.all(calls)).toEqual(Array.from({ length: 4 }, () => "first second"));
 
     // Without a manager traffic goes on, also through a node that is started meanwhile.
     await manager.stop("SIGKILL");

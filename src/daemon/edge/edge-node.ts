@@ -24,6 +24,7 @@ import { makePrivateFolder } from "../private-files.ts";
 import { readThisMachine } from "../this-machine.ts";
 import { readVersion } from "../version.ts";
 import { createEdgeMetrics, type EdgeMetrics } from "./edge-metrics.ts";
+import { FlowFile } from "./flow-file.ts";
 import { keepRight } from "./keep-right.ts";
 import { enterEdge, type JoinOrder } from "./membership/enter-edge.ts";
 import { openMember } from "./membership/open-member.ts";
@@ -76,11 +77,14 @@ export async function startEdgeNode(
       { stateFolder: folder, node: name, place, privateKey, serviceRanges, log },
       context.join,
     );
+    const connections = await FlowFile.open(folder, log);
+    closers.add("file of flows", () => connections.close());
     const overlay = new Overlay({
       node: name,
       host: createLoopHost(log),
       port: values.tunnelPort,
       privateKey,
+      connections,
       onLost: () => guard?.look(),
       log,
     });
@@ -99,6 +103,7 @@ export async function startEdgeNode(
       const member = await openMember(edge, parts);
       closers.add("membership", () => member.close());
     }
+    overlay.begin();
     guard = keepRight(manager, network, log);
     closers.add("watch on links", async () => guard?.close());
     const routes = planRoutes({

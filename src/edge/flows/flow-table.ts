@@ -29,6 +29,13 @@ const GIVEN_UP_FIRST: readonly FlowState[] = [
 
 const MIN_BUCKETS = 1024;
 
+/** Who wants to know of connections, as they outlive a process. */
+export interface ConnectionObserver<T> {
+  established(flow: Flow<T>): void;
+  /** Also of flows that were no connections. */
+  removed(flow: Flow<T>): void;
+}
+
 /**
  * Flows by protocol and both ends, in both directions. It is bounded: what was never answered is given
  * up before what was, and connections last. The cost of a packet does not grow with the number of flows.
@@ -43,11 +50,17 @@ export class FlowTable<T> {
     datagrams: new FlowList(),
     connection: new FlowList(),
   };
+  readonly #observer: ConnectionObserver<T> | undefined;
   #buckets: (FlowEnd<T> | undefined)[] = new Array(MIN_BUCKETS).fill(undefined);
   #size = 0;
   #evicted = 0;
 
-  constructor(options: { readonly maxFlows: number; readonly timeoutsMs?: FlowTimeouts }) {
+  constructor(options: {
+    readonly maxFlows: number;
+    readonly timeoutsMs?: FlowTimeouts;
+    readonly observer?: ConnectionObserver<T>;
+  }) {
+    this.#observer = options.observer;
     this.#maxFlows = options.maxFlows;
     this.#timeoutsMs = options.timeoutsMs ?? DEFAULT_TIMEOUTS_MS;
   }
@@ -101,6 +114,7 @@ export class FlowTable<T> {
       this.#lists[flow.state].remove(flow);
       flow.state = state;
       this.#lists[state].append(flow);
+      if (state === "connection") this.#observer?.established(flow);
     }
   }
 
@@ -109,6 +123,7 @@ export class FlowTable<T> {
     this.#take(flow.forward);
     this.#take(flow.back);
     this.#size -= 1;
+    this.#observer?.removed(flow);
   }
 
   /** Forgets those that had no packet for too long; at most so many at once. Returns how many. */

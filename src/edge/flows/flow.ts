@@ -51,6 +51,7 @@ export interface FlowPlan {
 /** Packets between two ends that go to one instance. */
 export class Flow<T> {
   readonly protocol: number;
+  readonly plan: FlowPlan;
   readonly instance: LiveInstance;
   /** Where packets go that are sent to the instance. */
   target: T;
@@ -64,6 +65,7 @@ export class Flow<T> {
 
   constructor(plan: FlowPlan, instance: LiveInstance, target: T) {
     this.protocol = plan.protocol;
+    this.plan = plan;
     this.instance = instance;
     this.target = target;
     this.forward = new FlowEnd(this, false, plan.asked, plan.sent);

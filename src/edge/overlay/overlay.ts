@@ -11,6 +11,8 @@ import type { NodeTunnel } from "../environment/node-tunnel.ts";
 import type { FlowList, FlowRow, RouteTable, TableRow } from "../environment/route-table.ts";
 import { type ServiceIp, workloadName } from "../environment/workload.ts";
 import type { EdgeService } from "../table/service-table.ts";
+import type { FlowNews } from "../tunnel/flow-keeper.ts";
+import type { KeptFlow } from "../tunnel/kept-flow.ts";
 import { Tunnel } from "../tunnel/tunnel.ts";
 import type { TunnelStats } from "../tunnel/tunnel-messages.ts";
 import { type Directory, NOTHING_REMOTE, type RemoteView } from "./directory.ts";
@@ -25,9 +27,17 @@ export interface OverlayOptions {
   readonly port: number;
   /** Base64. */
   readonly privateKey: string;
+  /** Connections outlive the process, and a tunnel that was lost. */
+  readonly connections: ConnectionKeeper;
   /** The tunnel is lost: it has to be opened again. */
   readonly onLost: () => void;
   readonly log: Log;
+}
+
+/** Where the connections through the tunnel are known that go on with the next one. */
+export interface ConnectionKeeper {
+  readonly flows: readonly KeptFlow[];
+  note(news: FlowNews): void;
 }
 
 const MAX_FLOWS_SHOWN = 1000;
@@ -48,9 +58,19 @@ export class Overlay implements RouteTable, FlowList {
   #local: readonly TableRow[] = [];
   #remote: RemoteView = NOTHING_REMOTE;
   #services: readonly EdgeService[] = [];
+  #hasBegun = false;
 
   constructor(options: OverlayOptions) {
     this.#options = options;
+  }
+
+  /**
+   * The tunnel is told what is known, and from now on what changes. Not before all is known that was before
+   * a restart: a connection that goes on would be given to whoever is known first.
+   */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#apply();
   }
 
   /** Asks this one for what is not known here. */
@@ -61,7 +81,7 @@ export class Overlay implements RouteTable, FlowList {
 
   /** Opens the tunnel of a node, with all that is known. @throws CoreError what the tunnel does */
   async open(plan: NodePlan): Promise<NodeTunnel> {
-    const { node, host, port, privateKey, onLost, log } = this.#options;
+    const { node, host, port, privateKey, onLost, connections, log } = this.#options;
     const lost = { isLost: false, isClosed: false };
     const lose = (reason: string): void => {
       if (lost.isLost || lost.isClosed) return;
@@ -80,6 +100,8 @@ export class Overlay implements RouteTable, FlowList {
       subnets: [plan.subnets.v4.text, plan.subnets.v6.text],
       serviceRanges: plan.serviceRanges.map(({ text }) => text),
       hairpin: reservedAddressesOf(plan.serviceRanges),
+      keptFlows: connections.flows,
+      onFlows: (news) => connections.note(news),
       lookUp: async (address) => (await this.#directory?.followAddress(address)) ?? false,
       onMoved: (peer, endpoint) => log.info({ peer, endpoint }, "a node is somewhere else now"),
       onLost: lose,
@@ -178,7 +200,7 @@ export class Overlay implements RouteTable, FlowList {
     const { node, log } = this.#options;
     const services = mergeServices(node, this.#local, this.#remote.services);
     try {
-      this.#tunnel?.apply({ services, peers: this.#remote.peers });
+      if (this.#hasBegun) this.#tunnel?.apply({ services, peers: this.#remote.peers });
       this.#services = services;
     } catch (error) {
       log.error({ err: error }, `the tunnel goes on with what it knew: ${messageOf(error)}`);

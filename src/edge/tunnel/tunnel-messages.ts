@@ -2,8 +2,10 @@
 import type { FlowState } from "../flows/flow.ts";
 import type { PacketCounts } from "../flows/packet-counters.ts";
 import type { EdgeService } from "../table/service-table.ts";
+import type { FlowNews } from "./flow-keeper.ts";
 import type { HandshakeCounts } from "./handshakes.ts";
 import type { IncomingCounts } from "./incoming.ts";
+import type { KeptFlow } from "./kept-flow.ts";
 import type { PeerSpec, TunnelMode } from "./peer.ts";
 
 /** What the thread starts with. The descriptors are the main thread's. */
@@ -22,6 +24,8 @@ export interface TunnelData {
   readonly rehearses: boolean;
   /** Base64; missing where no peer has a key. */
   readonly privateKey: string | undefined;
+  /** Connections of an earlier process. */
+  readonly keptFlows: readonly KeptFlow[];
 }
 
 export type TunnelCommand =
@@ -79,10 +83,19 @@ export type TunnelReport =
   /** A peer is genuinely somewhere else: `HOST:PORT`. */
   | { readonly kind: "moved"; readonly node: string; readonly endpoint: string }
   | { readonly kind: "stats"; readonly request: number; readonly stats: TunnelStats }
-  | { readonly kind: "flows"; readonly request: number; readonly flows: readonly TunnelFlow[] };
+  | { readonly kind: "flows"; readonly request: number; readonly flows: readonly TunnelFlow[] }
+  /** Connections that the next process has to know. */
+  | { readonly kind: "keep"; readonly news: FlowNews };
 
 const COMMANDS: ReadonlySet<unknown> = new Set(["apply", "missed", "stats", "flows"]);
-const REPORTS: ReadonlySet<unknown> = new Set(["lookup", "lost", "moved", "stats", "flows"]);
+const REPORTS: ReadonlySet<unknown> = new Set([
+  "lookup",
+  "lost",
+  "moved",
+  "stats",
+  "flows",
+  "keep",
+]);
 
 /** Both ends are of this program: what names a kind that is known is of that kind. */
 export function isTunnelData(body: unknown): body is TunnelData {

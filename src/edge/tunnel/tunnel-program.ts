@@ -10,6 +10,7 @@ import { FlowTable } from "../flows/flow-table.ts";
 import { LOCAL, PacketRouter } from "../flows/packet-router.ts";
 import { PrefixMap } from "../flows/prefix-map.ts";
 import { ServiceTable } from "../table/service-table.ts";
+import { FlowKeeper, type FlowPlace } from "./flow-keeper.ts";
 import { Handshakes, TUNNEL_IDENTIFIER } from "./handshakes.ts";
 import { Incoming, type Sender } from "./incoming.ts";
 import { listFlows } from "./list-flows.ts";
@@ -41,6 +42,8 @@ const EXPIRED_A_TICK = 2000;
 const DOUBT_MS = 1000;
 /** Pings are answered: a peer that is silent for so long has forgotten the session. */
 const SILENT_MS = 15_000;
+/** Instances that did not come until then have ended, and so have connections with them. */
+const GIVE_UP_MS = 600_000;
 const PEER_MARK = "peer ";
 
 /** The tunnel of a node, on a thread of its own. */
@@ -51,6 +54,7 @@ class TunnelProgram implements LoopProgram {
   readonly #table = new ServiceTable();
   readonly #book: PeerBook;
   readonly #flows;
+  readonly #keeper: FlowKeeper<Peer | typeof LOCAL>;
   readonly #router: PacketRouter<Peer>;
   readonly #outgoing: Outgoing;
   readonly #writer: TunWriter;
@@ -65,12 +69,18 @@ class TunnelProgram implements LoopProgram {
   readonly #doubtedMs = new Map<string, number>();
   readonly #rehearsal: Rehearsal | undefined;
   #probedMs = 0;
+  readonly #startedMs: number;
 
   constructor(context: LoopContext, data: TunnelData) {
     this.#context = context;
     this.#data = data;
+    this.#startedMs = context.net.loop.nowMs;
     this.#book = new PeerBook(data.subnets);
-    this.#flows = new FlowTable<Peer | typeof LOCAL>({ maxFlows: data.maxFlows });
+    this.#keeper = new FlowKeeper(data.keptFlows);
+    this.#flows = new FlowTable<Peer | typeof LOCAL>({
+      maxFlows: data.maxFlows,
+      observer: this.#keeper,
+    });
     const serviceRanges = new PrefixMap<true>();
     for (const range of data.serviceRanges) serviceRanges.add(range, true);
     const hairpin = (family: string) => {
@@ -224,12 +234,21 @@ class TunnelProgram implements LoopProgram {
     for (const key of command.deletedServices) this.#table.delete(key);
     this.#table.setAll(command.services);
     this.#chooseOffloads();
+    // Before packets that waited: they may be of a connection that goes on.
+    this.#keeper.resume(this.#flows, (server) => this.#placeOf(server), this.#nowMs);
     for (const { addresses } of command.services) {
       for (const { address } of addresses) {
         this.#lookups.found(address);
         this.#resume(address);
       }
     }
+  }
+
+  #placeOf(server: string): FlowPlace<Peer | typeof LOCAL> | undefined {
+    const instance = this.#table.instanceAt(server);
+    const { node } = this.#data;
+    const target = instance?.node === node ? LOCAL : this.#book.get(instance?.node ?? "");
+    return instance && target && { instance, target };
   }
 
   #removePeer(node: string): void {
@@ -318,6 +337,9 @@ class TunnelProgram implements LoopProgram {
   #tick(): void {
     const nowMs = this.#nowMs;
     this.#flows.expire(nowMs, EXPIRED_A_TICK);
+    if (nowMs - this.#startedMs >= GIVE_UP_MS) this.#keeper.giveUp();
+    const news = this.#keeper.takeNews();
+    if (news !== undefined) this.#report({ kind: "keep", news });
     for (const ip of this.#lookups.expire(nowMs)) this.#parked.drop(ip);
     this.#handshakes.tick(nowMs);
     if (nowMs - this.#probedMs < this.#data.probeIntervalMs) return;

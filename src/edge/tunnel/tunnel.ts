@@ -9,6 +9,8 @@ import { openTun, parseTunAddress } from "../../platform/linux/tun-device.ts";
 import type { IpSocketAddress } from "../../platform/socket-address.ts";
 import { type EdgeService, ServiceTable } from "../table/service-table.ts";
 import { checkPeers, mappedPeer } from "./check-peers.ts";
+import type { FlowNews } from "./flow-keeper.ts";
+import type { KeptFlow } from "./kept-flow.ts";
 import { openTunnelSocket } from "./open-tunnel-socket.ts";
 import type { PeerSpec } from "./peer.ts";
 import { parseKeyPair } from "./tunnel-keys.ts";
@@ -43,6 +45,10 @@ export interface TunnelOptions {
    */
   readonly hairpin?: readonly string[];
   readonly maxFlows?: number;
+  /** Connections of an earlier process, which go on as soon as their instances are known. */
+  readonly keptFlows?: readonly KeptFlow[];
+  /** Connections that the next process has to know, as they come and go. */
+  readonly onFlows?: (news: FlowNews) => void;
   readonly probeIntervalMs?: number;
   /** False spares it half a second of the processor at its start; its first thousands of packets take longer then. */
   readonly rehearses?: boolean;
@@ -112,6 +118,7 @@ export class Tunnel {
         probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
         rehearses: options.rehearses ?? true,
         privateKey: options.privateKey,
+        keptFlows: options.keptFlows ?? [],
       };
       const reports = { handle: (_report: TunnelReport): void => undefined };
       const thread = await LoopThread.start(host, {
@@ -213,6 +220,9 @@ export class Tunnel {
       case "stats":
       case "flows":
         this.#requests.answer(report.request, report);
+        return;
+      case "keep":
+        options.onFlows?.(report.news);
         return;
       case "moved":
         options.onMoved?.(report.node, report.endpoint);

@@ -21,6 +21,7 @@ export interface MemberParts {
 /** Has a node follow its manager: what is known of others goes to the tunnel and to the kernel's routes. */
 export async function openMember(edge: EnteredEdge, parts: MemberParts): Promise<Member> {
   const { node, privateKey, overlay, environment, log } = parts;
+  const kept = await readView(edge.folder);
   let networks = "";
   const followNetworks = ({ peers }: RemoteView): void => {
     const texts = peers.flatMap(({ subnets }) => subnets);
@@ -36,7 +37,7 @@ export async function openMember(edge: EnteredEdge, parts: MemberParts): Promise
     node,
     manager: edge.manager,
     folder: edge.folder,
-    kept: await readView(edge.folder),
+    kept,
     renewEveryMs: edge.renewEveryMs,
     place: () => ({ ip: environment.nodeIp, port: environment.nodePort }),
     publicKey: publicTunnelKey(privateKey),
