@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runCli } from "../support/cli.ts";
 import { requires } from "../support/requires.ts";
 import { EdgeHosts } from "./edge-hosts.ts";
 
@@ -51,6 +52,14 @@ describe("an edge of three machines", requires("linux", "root", "ip", "nft", "cu
       expect(await hosts.answers("web0", rr, 4)).toBe("web0 web1");
     }
     expect(JSON.stringify(await hosts.stage("a").rest("/table"))).toContain("web");
+
+    const { host, folder } = hosts.stage("a");
+    const status = () => host.run(() => runCli(["edge", "status", "--state", folder]));
+    await expect
+      .poll(async () => (await status()).stdout, SOON)
+      .toMatch(
+        /b +192\.168\.2\.2:50103 +secure +[\d.]+ ms[\s\S]*tcp +10\.18\S+ +10\.30\S+ +web\.instance/,
+      );
 
     // Scale up, and the closest is the one on the same machine; needs are there before a workload is.
     await hosts.deploy("a", "web", 2);

@@ -57,16 +57,71 @@ const workloadsSchema: z.ZodType<{ readonly workloads: readonly WorkloadReport[]
   ),
 });
 
+export interface PeerReport {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly mode: string | null;
+  readonly roundTripMs: number | null;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+const nodesSchema: z.ZodType<{ readonly nodes: readonly PeerReport[] }> = z.object({
+  nodes: z.array(
+    z.object({
+      name: z.string(),
+      endpoint: z.string(),
+      mode: z.string().nullable(),
+      roundTripMs: z.number().nullable(),
+      bytesIn: z.number(),
+      bytesOut: z.number(),
+    }),
+  ),
+});
+
+export interface FlowReport {
+  readonly protocol: string;
+  readonly source: string;
+  readonly destination: string;
+  readonly instance: string;
+  readonly node: string;
+  readonly state: string;
+}
+
+const flowsSchema: z.ZodType<{ readonly flows: readonly FlowReport[] }> = z.object({
+  flows: z.array(
+    z.object({
+      protocol: z.string(),
+      source: z.string(),
+      destination: z.string(),
+      instance: z.string(),
+      node: z.string(),
+      state: z.string(),
+    }),
+  ),
+});
+
+/** All that `edge status` shows. */
+export interface EdgeReport {
+  readonly node: NodeReport;
+  readonly workloads: readonly WorkloadReport[];
+  readonly nodes: readonly PeerReport[];
+  readonly flows: readonly FlowReport[];
+}
+
 const TIMEOUT_MS = 5000;
 
 /** Asks the node of a state folder. @throws CoreError ERR_NOT_POSSIBLE_HERE where none answers */
-export async function askNode(
-  folder: string,
-): Promise<{ readonly node: NodeReport; readonly workloads: readonly WorkloadReport[] }> {
+export async function askNode(folder: string): Promise<EdgeReport> {
   const path = join(folder, EDGE_SOCKET);
   const node = nodeReportSchema.parse(await get(path, "/node"));
-  if (!node.registered) return { node, workloads: [] };
-  return { node, ...workloadsSchema.parse(await get(path, "/workloads")) };
+  if (!node.registered) return { node, workloads: [], nodes: [], flows: [] };
+  return {
+    node,
+    ...workloadsSchema.parse(await get(path, "/workloads")),
+    ...nodesSchema.parse(await get(path, "/nodes")),
+    ...flowsSchema.parse(await get(path, "/flows")),
+  };
 }
 
 function get(socketPath: string, path: string): Promise<unknown> {

@@ -110,6 +110,7 @@ export async function startEdgeNode(
       manager,
       table: overlay,
       flows: overlay,
+      nodes: overlay,
       limits: { serviceRanges, tunnelPort: values.tunnelPort },
       node: { name, version: readVersion() },
     });

@@ -45,6 +45,23 @@ export interface FlowRow {
   readonly state: string;
 }
 
+/** Another node, as the tunnel sees it. */
+export interface NodeRow {
+  readonly name: string;
+  /** `HOST:PORT`; empty where it is not known. */
+  readonly endpoint: string;
+  /** What packets travel by; null where nothing is agreed on yet. */
+  readonly mode: string | null;
+  /** Smoothed; null where none was measured yet. */
+  readonly roundTripMs: number | null;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+export interface NodeList {
+  nodes(): Promise<readonly NodeRow[]>;
+}
+
 export interface FlowList {
   /** Some of them, where there are very many. */
   flows(): Promise<readonly FlowRow[]>;

@@ -8,15 +8,22 @@ import { reservedAddressesOf } from "../addresses/subnet.ts";
 import type { NodePlan } from "../environment/edge-network.ts";
 import { KnownServices } from "../environment/known-services.ts";
 import type { NodeTunnel } from "../environment/node-tunnel.ts";
-import type { FlowList, FlowRow, RouteTable, TableRow } from "../environment/route-table.ts";
+import type {
+  FlowList,
+  FlowRow,
+  NodeList,
+  NodeRow,
+  RouteTable,
+  TableRow,
+} from "../environment/route-table.ts";
 import { type ServiceIp, workloadName } from "../environment/workload.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "../tunnel/flow-keeper.ts";
 import type { KeptFlow } from "../tunnel/kept-flow.ts";
 import { Tunnel } from "../tunnel/tunnel.ts";
-import type { TunnelStats } from "../tunnel/tunnel-messages.ts";
 import { type Directory, NOTHING_REMOTE, type RemoteView } from "./directory.ts";
 import { mergeServices, serviceIpsOf } from "./merge-services.ts";
+import { plainEndpoint } from "./plain-endpoint.ts";
 import { nameOfKey, serviceKey } from "./service-key.ts";
 
 export interface OverlayOptions {
@@ -50,7 +57,7 @@ const PROTOCOLS: ReadonlyMap<number, string> = new Map([
  * The services of an edge as one node has them: what runs here, what the manager tells of others, and
  * the tunnel that is told both.
  */
-export class Overlay implements RouteTable, FlowList {
+export class Overlay implements RouteTable, FlowList, NodeList {
   readonly #options: OverlayOptions;
   readonly #known = new KnownServices();
   #directory: Directory | undefined;
@@ -103,7 +110,8 @@ export class Overlay implements RouteTable, FlowList {
       keptFlows: connections.flows,
       onFlows: (news) => connections.note(news),
       lookUp: async (address) => (await this.#directory?.followAddress(address)) ?? false,
-      onMoved: (peer, endpoint) => log.info({ peer, endpoint }, "a node is somewhere else now"),
+      onMoved: (peer, endpoint) =>
+        log.info({ peer, endpoint: plainEndpoint(endpoint) }, "a node is somewhere else now"),
       onLost: lose,
     });
     void tunnel.ended.then(() => lose("its loop ended"));
@@ -185,9 +193,16 @@ export class Overlay implements RouteTable, FlowList {
     }));
   }
 
-  /** Undefined while there is no tunnel. */
-  async stats(): Promise<TunnelStats | undefined> {
-    return this.#tunnel?.stats();
+  async nodes(): Promise<readonly NodeRow[]> {
+    const { peers = [] } = (await this.#tunnel?.stats()) ?? {};
+    return peers.map(({ node, endpoint, mode, roundTripMs, bytesIn, bytesOut }) => ({
+      name: node,
+      endpoint: plainEndpoint(endpoint),
+      mode: mode ?? null,
+      roundTripMs: roundTripMs ?? null,
+      bytesIn,
+      bytesOut,
+    }));
   }
 
   #localRow(key: string, number: number): TableRow | undefined {

@@ -1,6 +1,6 @@
 import { CoreError } from "../../core/errors.ts";
 import type { EnvironmentManager } from "../environment/environment-manager.ts";
-import type { FlowList, RouteTable } from "../environment/route-table.ts";
+import type { FlowList, NodeList, RouteTable } from "../environment/route-table.ts";
 import type { Workload } from "../environment/workload.ts";
 import type { WorkloadEntry } from "../environment/workload-book.ts";
 import {
@@ -30,6 +30,7 @@ export interface RestParts {
   readonly manager: EnvironmentManager;
   readonly table: RouteTable;
   readonly flows: FlowList;
+  readonly nodes: NodeList;
   readonly limits: DeployLimits;
   readonly node: { readonly name: string; readonly version: string };
 }
@@ -88,7 +89,7 @@ function changes({ manager, limits }: RestParts): readonly RestRoute[] {
   ];
 }
 
-function views({ manager, table, flows, node }: RestParts): readonly RestRoute[] {
+function views({ manager, table, flows, nodes, node }: RestParts): readonly RestRoute[] {
   return [
     {
       method: "GET",
@@ -127,6 +128,15 @@ function views({ manager, table, flows, node }: RestParts): readonly RestRoute[]
         return {
           table: rows.map((row) => ({ ...row, serviceIps: undefined, serviceIp: wireIps(row) })),
         };
+      },
+    },
+    {
+      method: "GET",
+      path: "/nodes",
+      summary: "the other nodes, and how far they are",
+      answer: async () => {
+        manager.assertRegistered();
+        return { nodes: await nodes.nodes() };
       },
     },
     {
