@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import type { EnvironmentManager } from "../../edge/environment/environment-manager.ts";
+import type { ServedNames } from "./names/serve-names.ts";
 
 export interface EdgeMetrics {
   readonly contentType: string;
@@ -10,6 +11,7 @@ export interface EdgeMetrics {
 /** @param paths those that are counted each; what else is asked for counts together */
 export function createEdgeMetrics(
   manager: Pick<EnvironmentManager, "workloads" | "room">,
+  names: Pick<ServedNames, "counts">,
   paths: ReadonlySet<string>,
 ): EdgeMetrics {
   const registry = new Registry();
@@ -41,6 +43,20 @@ export function createEdgeMetrics(
       const { used, capacity } = manager.room;
       addresses.set({ what: "used" }, used);
       addresses.set({ what: "all" }, capacity);
+    },
+  });
+  const questions = new Counter({
+    name: "portolan_edge_name_questions_total",
+    help: "Questions of workloads for names: all and failed ones of DNS, and those answered by mDNS",
+    labelNames: ["what"],
+    registers,
+    collect: () => {
+      const { questions: all, failures, mdnsAnswers } = names.counts();
+      // It holds what was counted elsewhere.
+      questions.reset();
+      questions.inc({ what: "dns" }, all);
+      questions.inc({ what: "dns-failed" }, failures);
+      questions.inc({ what: "mdns" }, mdnsAnswers);
     },
   });
   return {

@@ -28,6 +28,7 @@ import { FlowFile } from "./flow-file.ts";
 import { keepRight } from "./keep-right.ts";
 import { enterEdge, type JoinOrder } from "./membership/enter-edge.ts";
 import { openMember } from "./membership/open-member.ts";
+import { serveNames } from "./names/serve-names.ts";
 import { EDGE_SOCKET, type EdgeSettings } from "./resolve-settings.ts";
 import { createRestServer } from "./rest-server.ts";
 import { createStateFile } from "./state-file.ts";
@@ -88,7 +89,7 @@ export async function startEdgeNode(
       onLost: () => guard?.look(),
       log,
     });
-    const network = new LinuxEdgeNetwork();
+    const network = new LinuxEdgeNetwork(settings.names.dns ? { tellsResolver: log } : {});
     const manager = await EnvironmentManager.open(options, {
       ...partsOf(settings, log),
       network,
@@ -106,6 +107,8 @@ export async function startEdgeNode(
     overlay.begin();
     guard = keepRight(manager, network, log);
     closers.add("watch on links", async () => guard?.close());
+    const names = await serveNames(settings.names, { manager, table: overlay, log });
+    closers.add("names", () => names.close());
     const routes = planRoutes({
       manager,
       table: overlay,
@@ -114,7 +117,7 @@ export async function startEdgeNode(
       limits: { serviceRanges, tunnelPort: values.tunnelPort },
       node: { name, version: readVersion() },
     });
-    const metrics = createEdgeMetrics(manager, new Set(routes.map(({ path }) => path)));
+    const metrics = createEdgeMetrics(manager, names, new Set(routes.map(({ path }) => path)));
     const onAnswer = metrics.countAnswer;
     const server = createRestServer({ routes, events: manager.events, log, onAnswer });
     closers.add("REST API", () => server.close());

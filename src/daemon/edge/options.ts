@@ -52,6 +52,23 @@ export const EDGE_NODE_OPTIONS = {
     default: "/var/run/docker.sock",
     help: "where the container engine answers (Docker API)",
   },
+  dns: {
+    kind: "enum",
+    values: ["on", "off"],
+    default: "on",
+    help: "answer workloads for names of services and all others, on port 53 of the bridge",
+  },
+  dnsForward: {
+    kind: "list",
+    placeholder: "IP[:PORT]",
+    help: "who is asked for other names; may be repeated; the resolvers of this machine when not given",
+  },
+  mdns: {
+    kind: "enum",
+    values: ["on", "off"],
+    default: "on",
+    help: "answer for names below .local by multicast on the bridge",
+  },
   needsTimeout: {
     kind: "duration",
     default: "5s",

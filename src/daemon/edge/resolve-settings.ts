@@ -5,7 +5,9 @@ import { type Cidr, canonicalIp } from "../../core/model/address.ts";
 import { invalid, problemsError } from "../../core/model/problems.ts";
 import type { NodeSubnets } from "../../edge/addresses/subnet.ts";
 import { readRanges, readRegister } from "../../edge/rest/requests.ts";
+import { parseResolver } from "../../proxy/dns/parse-resolvers.ts";
 import { defaultStateFolder } from "../instance-socket/state-folder.ts";
+import type { NamesSettings } from "./names/serve-names.ts";
 import type { EdgeNodeValues } from "./options.ts";
 
 /** What `edge node` was asked for, checked. */
@@ -15,6 +17,7 @@ export interface EdgeSettings {
   readonly serviceRanges: readonly Cidr[];
   /** Undefined: an engine says it by `/register`. */
   readonly subnets: NodeSubnets | undefined;
+  readonly names: NamesSettings;
 }
 
 /** In the state folder: where the REST API is for this user alone. */
@@ -35,7 +38,20 @@ export function resolveSettings(values: EdgeNodeValues): EdgeSettings {
   }
   const ranges = serviceRange.length === 0 ? DEFAULT_RANGES : serviceRange;
   const serviceRanges = readRanges(ranges, "--service-range");
-  return { values, folder: edgeFolder(values.state), serviceRanges, subnets: subnetsOf(subnet) };
+  return {
+    ...{ values, folder: edgeFolder(values.state), serviceRanges },
+    subnets: subnetsOf(subnet),
+    names: namesOf(values),
+  };
+}
+
+function namesOf({ dns, mdns, dnsForward }: EdgeNodeValues): NamesSettings {
+  const forwardTo = dnsForward.map((text) => {
+    const resolver = parseResolver(text);
+    if (resolver !== undefined) return resolver;
+    throw refuse("--dns-forward", text, "IP, IP:PORT or [IPV6]:PORT");
+  });
+  return { dns: dns === "on", mdns: mdns === "on", forwardTo };
 }
 
 export function edgeFolder(state: string | undefined): string {

@@ -1,12 +1,6 @@
-import { existsSync } from "node:fs";
-import { CoreError } from "../../core/errors.ts";
-import {
-  type Cidr,
-  cidrContains,
-  FAMILIES,
-  type Family,
-  familyOf,
-} from "../../core/model/address.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { type Cidr, cidrContains, type Family, familyOf } from "../../core/model/address.ts";
 import {
   type ConntrackTable,
   openConntrackTable,
@@ -15,6 +9,10 @@ import { systemExec } from "../../platform/linux/exec.ts";
 import { LinkTable } from "../../platform/linux/links/link-table.ts";
 import { watchLinks } from "../../platform/linux/links/route-watch.ts";
 import { removeNamedNamespace } from "../../platform/linux/named-namespace.ts";
+import {
+  removeNamespaceResolvers,
+  writeNamespaceResolvers,
+} from "../../platform/linux/namespace-resolvers.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
@@ -33,6 +31,7 @@ import type {
 import { renderRemoval, renderRules } from "./edge-rules.ts";
 import { enableForwarding } from "./enable-forwarding.ts";
 import { isHostLink, macOf } from "./link-names.ts";
+import { machineFamilies } from "./machine-families.ts";
 import type { PortMapping } from "./port-mappings.ts";
 import { changedPorts, isStale } from "./stale-flows.ts";
 import type { FoundNamespace } from "./workload.ts";
@@ -62,7 +61,14 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     link: 0,
     to: new Map(),
   };
-  readonly #families: readonly Family[] = existsSync("/proc/sys/net/ipv6") ? FAMILIES : ["v4"];
+  readonly #families: readonly Family[] = machineFamilies();
+
+  readonly #tellsResolver: Log | undefined;
+
+  /** @param tellsResolver workloads are told to ask the bridge for names; complaints go there */
+  constructor({ tellsResolver }: { readonly tellsResolver?: Log } = {}) {
+    this.#tellsResolver = tellsResolver;
+  }
 
   async ensureNode(plan: NodePlan): Promise<void> {
     await enableForwarding(this.#sysctl, this.#families);
@@ -87,6 +93,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   async attach(plan: NodePlan, workload: AttachPlan): Promise<string> {
     const bridge = await this.#links.find(plan.bridge);
     if (bridge === undefined) throw new CoreError("ERR_ABORTED", `${plan.bridge} is gone`);
+    this.#tellResolver(plan, workload.namespace);
     return attachWorkload({
       links: this.#links,
       bridge: bridge.link,
@@ -114,6 +121,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   removeNamespace(namespace: FoundNamespace): void {
     // Somebody may have made another one of that name.
     if (namespace.madeAs !== "" && isSameNamespace(namespace)) {
+      removeNamespaceResolvers(namespace.madeAs);
       removeNamedNamespace(namespace.madeAs);
     }
   }
@@ -157,6 +165,18 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     this.#links.close();
     this.#generation.close();
     this.#flows.close();
+  }
+
+  /** A workload without it still is one. */
+  #tellResolver({ addresses }: NodePlan, { madeAs }: FoundNamespace): void {
+    if (this.#tellsResolver === undefined || madeAs === "") return;
+    try {
+      const ips = this.#families.map((family) => addresses[family]);
+      writeNamespaceResolvers(madeAs, ips);
+    } catch (err) {
+      const message = `its resolver could not be written down: ${messageOf(err)}`;
+      this.#tellsResolver.warn({ err, namespace: madeAs }, message);
+    }
   }
 
   async #forgetFlows(

@@ -1,3 +1,4 @@
+import type { InstancePort } from "../table/name-meaning.ts";
 import type { ServiceIp, Workload } from "./workload.ts";
 
 /** One instance of a service, and how it is reached. */
@@ -11,6 +12,8 @@ export interface TableRow {
   readonly nsAddressv6: string;
   readonly serviceIps: readonly ServiceIp[];
   readonly isLocal: boolean;
+  /** What it serves on, where that is known. */
+  readonly ports?: readonly InstancePort[];
 }
 
 /** Who knows where services are. */
@@ -72,7 +75,7 @@ export function rowOf(
   workload: Omit<Workload, "hostLink" | "link">,
   node: { readonly ip: string | undefined; readonly port: number },
 ): TableRow {
-  const { appName, instanceNumber, addresses, serviceIps } = workload;
+  const { appName, instanceNumber, addresses, serviceIps, portMappings } = workload;
   return {
     appName,
     instanceNumber,
@@ -82,5 +85,6 @@ export function rowOf(
     nsAddressv6: addresses.v6,
     serviceIps,
     isLocal: true,
+    ports: portMappings.map(({ protocol, port }) => ({ protocol, port })),
   };
 }

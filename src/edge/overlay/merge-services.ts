@@ -87,6 +87,7 @@ export function serviceIpsOf(
 }
 
 function instanceOf(node: string, row: TableRow): EdgeInstance {
-  const { instanceNumber: number, nsAddress, nsAddressv6 } = row;
-  return { number, node, addresses: [nsAddress, nsAddressv6], weight: 1 };
+  const { instanceNumber: number, nsAddress, nsAddressv6, ports } = row;
+  const addresses = [nsAddress, nsAddressv6];
+  return { number, node, addresses, weight: 1, ...(ports && { ports }) };
 }

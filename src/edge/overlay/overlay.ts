@@ -17,6 +17,7 @@ import type {
   TableRow,
 } from "../environment/route-table.ts";
 import { type ServiceIp, workloadName } from "../environment/workload.ts";
+import { indexNames, type NameTable } from "../names/name-table.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "../tunnel/flow-keeper.ts";
 import type { KeptFlow } from "../tunnel/kept-flow.ts";
@@ -57,7 +58,7 @@ const PROTOCOLS: ReadonlyMap<number, string> = new Map([
  * The services of an edge as one node has them: what runs here, what the manager tells of others, and
  * the tunnel that is told both.
  */
-export class Overlay implements RouteTable, FlowList, NodeList {
+export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
   readonly #options: OverlayOptions;
   readonly #known = new KnownServices();
   #directory: Directory | undefined;
@@ -66,6 +67,7 @@ export class Overlay implements RouteTable, FlowList, NodeList {
   #remote: RemoteView = NOTHING_REMOTE;
   #services: readonly EdgeService[] = [];
   #hasBegun = false;
+  #names: ReadonlyMap<string, EdgeService> = new Map();
 
   constructor(options: OverlayOptions) {
     this.#options = options;
@@ -149,6 +151,10 @@ export class Overlay implements RouteTable, FlowList, NodeList {
     );
   }
 
+  serviceNamed(name: string): EdgeService | undefined {
+    return this.#names.get(name);
+  }
+
   setLocal(rows: readonly TableRow[]): void {
     this.#local = rows;
     this.#directory?.setLocal(rows);
@@ -217,6 +223,7 @@ export class Overlay implements RouteTable, FlowList, NodeList {
     try {
       if (this.#hasBegun) this.#tunnel?.apply({ services, peers: this.#remote.peers });
       this.#services = services;
+      this.#names = indexNames(services);
     } catch (error) {
       log.error({ err: error }, `the tunnel goes on with what it knew: ${messageOf(error)}`);
     }

@@ -1,5 +1,6 @@
 import { familyOf } from "../../core/model/address.ts";
 import { type AddressWords, wordsOfIp } from "../../wire/ip/address-words.ts";
+import type { InstancePort } from "./name-meaning.ts";
 
 /** A workload that serves. */
 export interface EdgeInstance {
@@ -11,6 +12,8 @@ export interface EdgeInstance {
   readonly addresses: readonly string[];
   /** Share of new flows; 0 drains. */
   readonly weight: number;
+  /** What it serves on, where that is known. */
+  readonly ports?: readonly InstancePort[];
 }
 
 /**

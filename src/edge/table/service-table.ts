@@ -2,6 +2,7 @@ import { CoreError } from "../../core/errors.ts";
 import { familyOf } from "../../core/model/address.ts";
 import type { EdgeAddress } from "../../core/model/service.ts";
 import { type EdgeInstance, LiveInstance } from "./live-instance.ts";
+import { meaningOfName, serviceAddresses } from "./name-meaning.ts";
 import { pickClosest, pickInTurn } from "./pick-instance.ts";
 
 /** A service of the overlay: its names, its addresses with what they mean, and who serves it. */
@@ -28,8 +29,6 @@ interface AddressEntry {
   readonly address: EdgeAddress;
   readonly key: string;
 }
-
-const INSTANCE_LABEL = /^(?:instance-?)?(\d{1,9})$/;
 
 /**
  * Which addresses a name has, and which instance an address means: one table for both. An
@@ -144,15 +143,12 @@ export class ServiceTable {
    * Undefined where there is no such name.
    */
   addressesOf(name: string): readonly string[] | undefined {
-    const wanted = name.toLowerCase().replace(/\.$/, "");
-    const plain = this.#serviceNamed(wanted);
-    if (plain !== undefined) return plainAddresses(plain);
-    const dot = wanted.indexOf(".");
-    const service = dot < 0 ? undefined : this.#serviceNamed(wanted.slice(dot + 1));
-    return service && policyAddresses(service, wanted.slice(0, dot));
+    const meaning = meaningOfName(name, (wanted) => this.serviceNamed(wanted));
+    return meaning && serviceAddresses(meaning);
   }
 
-  #serviceNamed(name: string): EdgeService | undefined {
+  /** @param name in lower case, without a dot at the end */
+  serviceNamed(name: string): EdgeService | undefined {
     const key = this.#names.get(name);
     return key === undefined ? undefined : this.#entries.get(key)?.service;
   }
@@ -187,22 +183,4 @@ function refuse(owner: string | undefined, key: string, what: string): void {
     "ERR_ADDRESS_TAKEN",
     `service ${key}: ${what} is the one of service ${owner}; give it another`,
   );
-}
-
-function plainAddresses({ addresses }: EdgeService): readonly string[] {
-  for (const policy of ["round-robin", "closest", "instance"] as const) {
-    const found = addresses.filter((address) => address.policy === policy);
-    if (found.length > 0) return found.map(({ address }) => address);
-  }
-  return [];
-}
-
-function policyAddresses({ addresses }: EdgeService, label: string): readonly string[] | undefined {
-  const number = INSTANCE_LABEL.exec(label)?.[1];
-  const isIt = ({ policy, instance }: EdgeAddress): boolean => {
-    if (policy === "instance") return number !== undefined && instance === Number(number);
-    return policy === { rr: "round-robin", closest: "closest" }[label];
-  };
-  const found = addresses.filter(isIt);
-  return found.length === 0 ? undefined : found.map(({ address }) => address);
 }

@@ -12,6 +12,7 @@ export interface SocketHolder {
 /** Of the kernel's net/tcp_states.h, as /proc/net writes them: TCP_LISTEN, and TCP_CLOSE for UDP. */
 const TAKING = { TCP: "0A", UDP: "07" } as const;
 const BYTES_A_WORD = 4;
+const V4_HEX_DIGITS = 8;
 
 /**
  * The process whose socket keeps others from listening on `on` (proc(5), proc_pid_net(5)).
@@ -40,10 +41,17 @@ export function inodesAt(
   return table.split("\n").flatMap((line) => {
     const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);
     const [address, localPort] = local.split(":");
-    const isThere = isWildcard || address === own || address === wildcard;
+    const isThere =
+      (isWildcard && !isMulticast(address)) || address === own || address === wildcard;
     const isIt = localPort === port && state === TAKING[protocol] && isThere;
     return isIt && inode !== undefined ? [inode] : [];
   });
+}
+
+/** What comes to a group does not come to an address of the machine; the first byte stands last in its word. */
+function isMulticast(address = ""): boolean {
+  const first = Number.parseInt(address.slice(6, 8), 16);
+  return address.length === V4_HEX_DIGITS ? first >= 0xe0 && first <= 0xef : first === 0xff;
 }
 
 /** The kernel prints words of its own byte order; it is little-endian wherever this runs. */

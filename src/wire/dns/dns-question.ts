@@ -1,4 +1,5 @@
-import { CLASS_IN, HEADER_BYTES, MAX_NAME_BYTES } from "./dns-words.ts";
+import { readDnsName } from "./dns-name.ts";
+import { CLASS_IN, HEADER_BYTES } from "./dns-words.ts";
 
 /** What a message asks for. */
 export interface DnsQuestion {
@@ -10,29 +11,19 @@ export interface DnsQuestion {
   readonly bytes: Buffer;
 }
 
-const MAX_LABEL_BYTES = 63;
 const FIXED_BYTES = 4;
-const DOT = ".";
 
 /** The only question of a message; undefined where the bytes are none, or not one. */
 export function readDnsQuestion(bytes: Buffer): DnsQuestion | undefined {
   if (bytes.length < HEADER_BYTES || bytes.readUInt16BE(4) !== 1) return undefined;
-  const labels: string[] = [];
-  let at = HEADER_BYTES;
-  for (let length = bytes[at]; length !== 0; length = bytes[at]) {
-    // A pointer has nothing before it that it could lead to.
-    if (length === undefined || length > MAX_LABEL_BYTES) return undefined;
-    const end = at + 1 + length;
-    if (end >= bytes.length || end - HEADER_BYTES >= MAX_NAME_BYTES) return undefined;
-    labels.push(bytes.toString("latin1", at + 1, end));
-    at = end;
-  }
-  const end = at + 1 + FIXED_BYTES;
-  if (bytes.length < end) return undefined;
+  const read = readDnsName(bytes, HEADER_BYTES);
+  if (read === undefined || bytes.length < read.end + FIXED_BYTES) return undefined;
+  const { name, end: at } = read;
+  const end = at + FIXED_BYTES;
   return {
-    name: labels.map(escapeLabel).join(DOT),
-    type: bytes.readUInt16BE(at + 1),
-    class: bytes.readUInt16BE(at + 3),
+    name,
+    type: bytes.readUInt16BE(at),
+    class: bytes.readUInt16BE(at + 2),
     bytes: bytes.subarray(HEADER_BYTES, end),
   };
 }
@@ -48,9 +39,4 @@ export function isSameQuestion(one: DnsQuestion, other: DnsQuestion): boolean {
 
 export function isInternet(question: DnsQuestion): boolean {
   return question.class === CLASS_IN;
-}
-
-/** A dot inside of a label must not look like one between two. */
-function escapeLabel(label: string): string {
-  return label.replace(/[\\.]/g, "\\$&");
 }

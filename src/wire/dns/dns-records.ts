@@ -4,6 +4,7 @@ export interface DnsRecord {
   readonly type: number;
   /** For OPT: how much the sender takes over UDP. */
   readonly class: number;
+  readonly nameAt: number;
   /** Where its type begins; class, life and data follow. */
   readonly at: number;
   readonly ttlSeconds: number;
@@ -40,6 +41,7 @@ export function readDnsRecords(
         section,
         type: bytes.readUInt16BE(at),
         class: bytes.readUInt16BE(at + 2),
+        nameAt,
         at,
         ttlSeconds: bytes.readUInt32BE(at + TTL_AT),
         dataStart,
