@@ -10,6 +10,7 @@ import {
   namedNamespacePath,
   removeNamedNamespace,
 } from "../../src/platform/linux/named-namespace.ts";
+import { removeNamespaceResolvers } from "../../src/platform/linux/namespace-resolvers.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { type CliProcess, type CliResult, runCli, startCli } from "../support/cli.ts";
 
@@ -217,7 +218,10 @@ export class EdgeStage {
 
   #close(): void {
     for (const close of this.#open) close();
-    for (const name of this.#names) removeNamedNamespace(name);
+    for (const name of this.#names) {
+      removeNamespaceResolvers(name);
+      removeNamedNamespace(name);
+    }
     this.host.close();
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -14,6 +14,12 @@ const TABLE = `
 const TABLE_V6 = `
    0: 000080FE000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 444 1
 `;
+const MULTICAST = `
+   0: FB0000E0:14E9 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 555 1 0 100 0
+`;
+const MULTICAST_V6 = `
+   0: 000002FF0000000000000000FB000000:14E9 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 666 1
+`;
 
 test.each([
   [TABLE, "127.0.0.1", 8080, ["111"]],
@@ -22,6 +28,9 @@ test.each([
   [TABLE, "0.0.0.0", 8080, ["111"]],
   [TABLE_V6, "fe80::1", 8080, ["444"]],
   [TABLE_V6, "fe80::2", 8080, []],
+  // What comes to a group does not come to the machine.
+  [MULTICAST, "0.0.0.0", 5353, []],
+  [MULTICAST_V6, "::", 5353, []],
 ])("sockets in the way: %#", (table, ip, port, inodes) => {
   expect(inodesAt(table, ipAddress(ip, port), "TCP")).toEqual(inodes);
 });
