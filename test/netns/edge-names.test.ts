@@ -181,6 +181,15 @@ describe("names on an edge node", NEEDED, () => {
       { name: "web.shop.local", type: "A", ttl: 5, class: "IN", flush: true, data: "10.30.0.1" },
     ]);
     expect(await ask("6", "rr.web.shop.local", "AAAA")).toMatchObject([{ data: "fdff::1" }]);
+    // Another bridge: those who listened on the one before listen there.
+    const inside = stage.inside(client);
+    const links = () => stage.exec(inside, "ip", ["-o", "link"]);
+    const before = links();
+    stage.exec(stage.host, "ip", ["link", "delete", "portolan0"]);
+    await expect.poll(links, { timeout: 10_000 }).not.toBe(before);
+    const route = () => stage.exec(inside, "ip", ["-6", "route", "show", "default"]);
+    await expect.poll(route, { timeout: 10_000 }).toContain("eth0");
+    expect(await ask("4", "1.web.shop.local", "A")).toMatchObject([{ data: "10.30.1.1" }]);
     expect(await ask("6", "_80._tcp.1.web.shop.local", "SRV")).toMatchObject([
       { data: { port: 80, target: "1.web.shop.local" } },
     ]);

@@ -107,7 +107,7 @@ export async function startEdgeNode(
     overlay.begin();
     guard = keepRight(manager, network, log);
     closers.add("watch on links", async () => guard?.close());
-    const names = await serveNames(settings.names, { manager, table: overlay, log });
+    const names = await serveNames(settings.names, { manager, table: overlay, network, log });
     closers.add("names", () => names.close());
     const routes = planRoutes({
       manager,

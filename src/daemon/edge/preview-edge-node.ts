@@ -6,6 +6,7 @@ import { LinuxEdgeNetwork } from "../../edge/environment/linux-edge-network.ts";
 import { keptSubnets } from "../../edge/environment/node-state.ts";
 import type { Workload } from "../../edge/environment/workload.ts";
 import { environmentOptions } from "./edge-node.ts";
+import type { NamesSettings } from "./names/serve-names.ts";
 import type { EdgeSettings } from "./resolve-settings.ts";
 import { createStateFile } from "./state-file.ts";
 
@@ -16,6 +17,7 @@ interface Preview {
   readonly plan: NodePlan;
   readonly workloads: readonly { readonly workload: Workload; readonly fate: WorkloadFate }[];
   readonly rules: string;
+  readonly names: Pick<NamesSettings, "dns" | "mdns">;
 }
 
 /** Reads the state file and the kernel, and changes nothing. @throws CoreError ERR_USAGE */
@@ -52,7 +54,7 @@ async function look(settings: EdgeSettings, network: EdgeNetwork): Promise<Previ
   const ports = workloads.flatMap(({ workload: { portMappings, addresses }, fate }) =>
     fate === "is lost" ? [] : portMappings.map((mapping) => ({ ...mapping, addresses })),
   );
-  return { plan, workloads, rules: renderRules(plan, ports) };
+  return { plan, workloads, rules: renderRules(plan, ports), names: settings.names };
 }
 
 function fateOf(
@@ -64,11 +66,12 @@ function fateOf(
   return network.isThere(namespace) ? "is connected again" : "is lost";
 }
 
-function textOf({ plan, workloads, rules }: Preview): string {
+function textOf({ plan, workloads, rules, names }: Preview): string {
   const { bridge, mtu, addresses, subnets, serviceRanges } = plan;
   const lines = [
     `# bridge ${bridge}, MTU ${mtu}: ${addresses.v4}/${subnets.v4.prefix} ${addresses.v6}/${subnets.v6.prefix}`,
     `# service addresses ${serviceRanges.map(({ text }) => text).join(" ")}: by ${plan.tun}`,
+    `# names: DNS on port 53 of the bridge ${names.dns ? "on" : "off"}, mDNS ${names.mdns ? "on" : "off"}`,
     ...workloads.map(({ workload, fate }) => `# ${workload.name} ${workload.addresses.v4} ${fate}`),
   ];
   return `${lines.join("\n")}\n${rules}`;
@@ -76,8 +79,9 @@ function textOf({ plan, workloads, rules }: Preview): string {
 
 function jsonOf(preview: Preview | undefined): unknown {
   if (preview === undefined) return { bridge: null, workloads: [], nft: "" };
-  const { plan, workloads, rules } = preview;
+  const { plan, workloads, rules, names } = preview;
   return {
+    names: { dns: names.dns, mdns: names.mdns },
     bridge: { name: plan.bridge, mtu: plan.mtu, addresses: Object.values(plan.addresses) },
     workloads: workloads.map(({ workload, fate }) => ({
       serviceName: workload.name,

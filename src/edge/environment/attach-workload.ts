@@ -32,8 +32,9 @@ export async function attachWorkload(attachment: Attachment): Promise<string> {
   const namespace = openNamespace(workload.namespace);
   const inside = namespace.run(() => new LinkTable());
   try {
-    const name = freeName(await inside.list());
+    // First, so that its other end has the same name as before.
     await links.remove(hostLink);
+    const name = freeName(await inside.list());
     const peer = { name, namespace: namespace.descriptor };
     await links.makePair({ name: hostLink, mtu: plan.mtu, master: bridge, peer });
     try {

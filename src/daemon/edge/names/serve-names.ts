@@ -3,7 +3,7 @@ import { messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { cidrContains, type Family, familyOf } from "../../../core/model/address.ts";
 import { Turns } from "../../../core/turns.ts";
-import type { NodePlan } from "../../../edge/environment/edge-network.ts";
+import type { EdgeNetwork, NodePlan } from "../../../edge/environment/edge-network.ts";
 import type { EnvironmentManager } from "../../../edge/environment/environment-manager.ts";
 import { machineFamilies } from "../../../edge/environment/machine-families.ts";
 import { ClientBudget } from "../../../edge/names/client-budget.ts";
@@ -40,11 +40,14 @@ export interface ServedNames {
 export interface NamesParts {
   readonly manager: Pick<EnvironmentManager, "plan" | "events">;
   readonly table: NameTable;
+  readonly network: Pick<EdgeNetwork, "watch">;
   readonly log: Log;
 }
 
 /** The bridge may come to be another one, and a port free that was taken. */
 const PERIOD_MS = 10_000;
+/** Changes of links come in crowds. */
+const SETTLE_MS = 100;
 const RESOLV_CONF = "/etc/resolv.conf";
 const BUDGET = { perSecond: 1000, burst: 2000, maxClients: 4096 } as const;
 
@@ -56,11 +59,20 @@ export async function serveNames(settings: NamesSettings, parts: NamesParts): Pr
     if (event.type === "registered") void service.look();
   });
   const period = setInterval(() => void service.look(), PERIOD_MS);
+  let settling: NodeJS.Timeout | undefined;
+  const watch = parts.network.watch(() => {
+    settling ??= setTimeout(() => {
+      settling = undefined;
+      void service.look();
+    }, SETTLE_MS);
+  });
   return {
     counts: () => service.counts(),
     close: async () => {
       unlisten();
       clearInterval(period);
+      watch.close();
+      clearTimeout(settling);
       await service.close();
     },
   };
