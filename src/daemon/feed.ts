@@ -139,11 +139,12 @@ function warnOfUnknownNode(store: GlobalStore, { node, backends }: InstanceConfi
 async function attachApi(
   store: GlobalStore,
   config: InstanceConfig,
-  { deps, board, closers, firstSyncs }: FeedContext,
+  { deps, board, metrics, closers, firstSyncs }: FeedContext,
 ): Promise<() => number> {
   const reporter = board.add("server", API);
   const api = await deps.startApi(store, config);
   closers.add("API server", () => api.close());
+  metrics.watchPart("server", API, () => api.metrics?.() ?? []);
   const where = formatListenAddress(api.address);
   reporter.ok(`listens on ${where}`);
   const ended = new AbortController();

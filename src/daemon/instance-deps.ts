@@ -1,5 +1,6 @@
 import type { Machine } from "../backends/backend.ts";
 import type { Log } from "../core/log.ts";
+import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { ListenAddress } from "../core/options/listen-address.ts";
 import type { WatchRequest } from "../core/sinks/sink.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
@@ -15,6 +16,8 @@ export type ApiSourceSpec = Extract<SourceSpec, { kind: "api" }>;
 export interface ApiAttachment {
   readonly address: ListenAddress;
   watchers(): number;
+  /** What it counts besides. */
+  metrics?(): readonly MetricFamily[];
   close(): Promise<void>;
 }
 

@@ -32,11 +32,11 @@ export interface Metrics {
   /** The same sink, counted. */
   meter(backend: string, sink: Sink): Sink;
   /**
-   * Adds what a backend's data plane, or a source, counts; read anew each time.
+   * Adds what a backend's data plane, a source or a server counts; read anew each time.
    * @param measure is done before
    */
   watchPart(
-    kind: "backend" | "source",
+    kind: PartMetrics["label"]["name"],
     name: string,
     read: () => readonly MetricFamily[],
     measure?: () => Promise<void>,

@@ -3,7 +3,7 @@ import type { MetricFamily, MetricSample } from "../core/metrics/metric-family.t
 /** What one part of an instance counts. */
 export interface PartMetrics {
   /** Says of all its numbers whose they are: `backend="nftables"`. */
-  readonly label: { readonly name: "backend" | "source"; readonly value: string };
+  readonly label: { readonly name: "backend" | "source" | "server"; readonly value: string };
   readonly read: () => readonly MetricFamily[];
 }
 

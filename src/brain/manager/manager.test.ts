@@ -7,7 +7,7 @@ import { Authority, createAuthority } from "../identity/authority.ts";
 import type { Pulse } from "./ledger.ts";
 import { Manager } from "./manager.ts";
 import { MemoryLedger } from "./memory-ledger.fixture.ts";
-import { deploySchema, joinSchema } from "./message-schemas.ts";
+import { deploySchema, joinSchema, renewSchema } from "./message-schemas.ts";
 import type { JoinRequest } from "./messages.ts";
 
 const silent = (): void => undefined;
@@ -260,4 +260,33 @@ test("what a node says of itself is changed by renewing, and only then", async (
   await expect(manager.renew("b", request.publicKey, { wantsCertificate: false })).rejects.toThrow(
     "node b is not known here",
   );
+});
+
+test("it counts nodes by health, what it did, and what it gave", async () => {
+  const { manager, pulse } = world();
+  const [a, b] = [await joining(manager, "a"), await joining(manager, "b")];
+  await Promise.all([manager.join(a), manager.join(b)]);
+  await manager.renew("a", a.publicKey, renewSchema.parse({}));
+  await manager.deploy("a", web(0));
+  pulse.die("b");
+  const [{ id } = { id: "" }] = manager.tokens.list();
+  await manager.tokens.revoke({ id });
+  const token = [a, b].find((request) => request.token.includes(id))?.token ?? "";
+  await expect(manager.join({ ...a, node: "c", token })).rejects.toThrow("revoked");
+  const told = manager
+    .metrics()
+    .flatMap(({ name, samples }) =>
+      samples.map(({ labels, value }) => [name, ...Object.values(labels), value].join(" ")),
+    );
+  expect(told).toEqual([
+    "manager_nodes alive 1",
+    "manager_nodes dead 1",
+    "manager_networks v4 2",
+    "manager_networks v6 2",
+    "manager_addresses v4 3",
+    "manager_addresses v6 3",
+    "manager_joins_total 2",
+    "manager_renewals_total 1",
+    "manager_refused_tokens_total 1",
+  ]);
 });

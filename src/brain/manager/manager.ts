@@ -1,6 +1,7 @@
 import type { Buffer } from "node:buffer";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import { deepEqual } from "../../core/model/equal.ts";
 import type { Node } from "../../core/model/node.ts";
 import { parseKind } from "../../core/model/parse.ts";
@@ -13,6 +14,7 @@ import { parseToken } from "../identity/join-token.ts";
 import { keyHashOf } from "../identity/key-hash.ts";
 import { JoinTokens } from "./join-tokens.ts";
 import type { Ledger, LedgerPlan, Pulse } from "./ledger.ts";
+import { managerMetrics } from "./manager-metrics.ts";
 import type {
   DeployAnswer,
   DeployRequest,
@@ -59,6 +61,7 @@ export class Manager {
   readonly #book: AddressBook;
   readonly #publisher: Publisher;
   readonly #unfollow: () => void;
+  readonly #counts = { joins: 0, renewals: 0, refusedTokens: 0 };
 
   /** What the ledger keeps is in the store when this is done. @throws CoreError ERR_CONFIG_INVALID */
   constructor(options: ManagerOptions) {
@@ -75,8 +78,24 @@ export class Manager {
     this.#unfollow();
   }
 
+  metrics(): readonly MetricFamily[] {
+    return managerMetrics(this.#counts, this.#options);
+  }
+
   /** @throws CoreError ERR_UNAUTHORIZED, ERR_KEY_TAKEN, ERR_EXHAUSTED, ERR_STATE_INVALID */
   async join(request: JoinRequest): Promise<JoinAnswer> {
+    try {
+      const answer = await this.#join(request);
+      this.#counts.joins += 1;
+      return answer;
+    } catch (error) {
+      const isRefused = error instanceof CoreError && error.code === "ERR_UNAUTHORIZED";
+      if (isRefused) this.#counts.refusedTokens += 1;
+      throw error;
+    }
+  }
+
+  async #join(request: JoinRequest): Promise<JoinAnswer> {
     const { pulse, log } = this.#options;
     const { node: name, publicKey } = request;
     const token = parseToken(request.token);
@@ -117,6 +136,7 @@ export class Manager {
     const { ledger, pulse } = this.#options;
     let node = this.#nodeOf(name);
     await pulse.renew(name);
+    this.#counts.renewals += 1;
     const { addresses, zone, labels, tunnel, wantsCertificate } = request;
     const withNews = (before: Node): Node => ({
       ...before,

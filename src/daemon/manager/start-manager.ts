@@ -66,6 +66,7 @@ export async function startManager(
     return {
       address: server.address,
       watchers: () => server.stats().watchers + local.stats().watchers,
+      metrics: () => manager.metrics(),
       close: () => closers.closeAll(),
     };
   } catch (error) {
