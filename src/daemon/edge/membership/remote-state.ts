@@ -82,6 +82,11 @@ function peerOf({ name, subnets, tunnel }: Node): PeerSpec {
 }
 
 function serviceOf({ key, service }: NodeService, endpoints: readonly NodeEndpoint[]): EdgeService {
+  const ports = service.ports.flatMap(({ protocol, port, targetPort }) =>
+    protocol === "SCTP"
+      ? []
+      : [{ protocol: protocol === "TCP" ? "tcp" : "udp", port: targetPort || port } as const],
+  );
   return {
     key,
     names: namesOf(key),
@@ -91,6 +96,7 @@ function serviceOf({ key, service }: NodeService, endpoints: readonly NodeEndpoi
       node,
       addresses,
       weight,
+      ports,
     })),
   };
 }
