@@ -10,6 +10,7 @@ export class FlowEnd<T> {
   readonly flow: Flow<T>;
   readonly isBack: boolean;
   readonly from: PacketEnds;
+  readonly to: PacketEnds;
   readonly translation: Translation;
   /** The next one with the same hash. */
   next: FlowEnd<T> | undefined;
@@ -18,6 +19,7 @@ export class FlowEnd<T> {
     this.flow = flow;
     this.isBack = isBack;
     this.from = from;
+    this.to = to;
     this.translation = new Translation(from, to);
   }
 

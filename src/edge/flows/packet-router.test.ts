@@ -132,7 +132,7 @@ test("a flow stays while its instance lives, and moves when it is gone", () => {
   serve("b", "c");
   expect(out(call(1)).to).toBe("c");
   serve();
-  expect(out(call(1)).to).toBe("dropped");
+  expect(out(call(1)).to).toBe("refused");
 });
 
 test("a new connection from the port of one that ended may go elsewhere", () => {

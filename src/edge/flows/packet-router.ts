@@ -1,4 +1,5 @@
 import { type AddressWords, ipOfWords, wordsOfIp } from "../../wire/ip/address-words.ts";
+import { isIcmpError } from "../../wire/ip/icmp-error.ts";
 import { TCP_ACK, TCP_SYN } from "../../wire/ip/ip-numbers.ts";
 import { FIRST_FRAGMENT, IpPacket, LATER_FRAGMENT, swapPorts } from "../../wire/ip/ip-packet.ts";
 import type { PacketEnds } from "../../wire/ip/translate.ts";
@@ -9,6 +10,7 @@ import type { FlowTable } from "./flow-table.ts";
 import { FragmentTable } from "./fragment-table.ts";
 import { noPackets, type PacketCounter, type PacketCounts } from "./packet-counters.ts";
 import type { PrefixMap } from "./prefix-map.ts";
+import { QuotedPacket, translateError } from "./translate-error.ts";
 
 /** Another node, as far as packets are concerned. */
 export interface RoutePeer {
@@ -27,7 +29,9 @@ export type Target<P> = P | typeof LOCAL;
 export const DROPPED = "dropped";
 /** Its destination may be a service that the table does not have yet: `router.unknown`. */
 export const UNKNOWN = "unknown";
-export type Verdict<P> = Target<P> | typeof DROPPED | typeof UNKNOWN;
+/** Nobody serves what it is for: its sender is to be told. */
+export const REFUSED = "refused";
+export type Verdict<P> = Target<P> | typeof DROPPED | typeof UNKNOWN | typeof REFUSED;
 
 export interface PacketRouterOptions<P extends RoutePeer> {
   readonly table: ServiceTable;
@@ -63,6 +67,7 @@ export class PacketRouter<P extends RoutePeer> {
     readonly end: FlowEnd<Target<P>> | undefined;
     readonly target: Target<P>;
   }>();
+  readonly #quoted = new QuotedPacket();
   #nextPort = FIRST_SPARE_PORT;
 
   constructor(options: PacketRouterOptions<P>) {
@@ -85,6 +90,10 @@ export class PacketRouter<P extends RoutePeer> {
     if (end !== undefined && this.#isOver(end)) {
       flows.remove(end.flow);
       end = undefined;
+    }
+    if (end === undefined && isIcmpError(view, offset, packet)) {
+      const verdict = this.#followError(view, offset, LOCAL);
+      if (verdict !== undefined) return verdict;
     }
     if (end === undefined) {
       const target = routes.find(packet.isV6, packet.d0, packet.d1, packet.d2, packet.d3);
@@ -119,6 +128,8 @@ export class PacketRouter<P extends RoutePeer> {
       this.#follow(end, view, offset, isPartial, nowMs);
       return LOCAL;
     }
+    const isError = end === undefined && isIcmpError(view, offset, packet);
+    if (isError && this.#followError(view, offset, peer) !== undefined) return LOCAL;
     const target = routes.find(packet.isV6, packet.d0, packet.d1, packet.d2, packet.d3);
     if (target !== LOCAL) return this.#drop("notForUs");
     this.#pass(LOCAL, nowMs);
@@ -128,6 +139,11 @@ export class PacketRouter<P extends RoutePeer> {
   #drop(counter: PacketCounter): typeof DROPPED {
     this.counts[counter] += 1;
     return DROPPED;
+  }
+
+  #refuse(): typeof REFUSED {
+    this.counts.noInstance += 1;
+    return REFUSED;
   }
 
   #count(target: Target<P>): void {
@@ -161,6 +177,21 @@ export class PacketRouter<P extends RoutePeer> {
     return target;
   }
 
+  /** An error about a packet of a flow goes the way of that flow. Undefined where it is about none. */
+  #followError(view: DataView, offset: number, from: Target<P>): Target<P> | undefined {
+    const { packet } = this;
+    const quoted = this.#quoted.parse(view, offset, packet);
+    const end = quoted && this.#options.flows.find(quoted);
+    if (quoted === undefined || end === undefined) return undefined;
+    // Whom packets are not sent to can have nothing to say about them.
+    const sender = end.isBack ? end.flow.target : LOCAL;
+    if (sender !== from) return undefined;
+    translateError(view, offset, packet, quoted, end);
+    const target = end.isBack ? LOCAL : end.flow.target;
+    this.#count(target);
+    return target;
+  }
+
   #followFirst(view: DataView, offset: number, nowMs: number): Verdict<P> {
     const first = this.#fragments.find(this.packet, nowMs);
     if (first === undefined) return this.#drop("lostFragment");
@@ -187,7 +218,7 @@ export class PacketRouter<P extends RoutePeer> {
     return table.meaningOf(ip)?.node === peer.node;
   }
 
-  #newFlow(nowMs: number): FlowEnd<Target<P>> | typeof DROPPED | typeof UNKNOWN {
+  #newFlow(nowMs: number): FlowEnd<Target<P>> | typeof DROPPED | typeof UNKNOWN | typeof REFUSED {
     const { packet } = this;
     const { table, flows, serviceRanges, observed } = this.#options;
     const { isV6, d0, d1, d2, d3 } = packet;
@@ -199,11 +230,11 @@ export class PacketRouter<P extends RoutePeer> {
     }
     if (!packet.hasPorts) return this.#drop("noRoute");
     const instance = table.pick(ip, observed);
-    if (instance === undefined) return this.#drop("noInstance");
+    if (instance === undefined) return this.#refuse();
     const target = this.#options.peerOf(instance.node);
-    if (target === undefined) return this.#drop("noInstance");
+    if (target === undefined) return this.#refuse();
     const plan = this.#plan(instance, target);
-    if (plan === undefined) return this.#drop("noInstance");
+    if (plan === undefined) return this.#refuse();
     return flows.add(plan, instance, target, nowMs).forward;
   }
 

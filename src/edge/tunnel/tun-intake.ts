@@ -3,9 +3,16 @@ import { read } from "../../platform/linux/io-calls.ts";
 import { allocateNative, type NativeMemory } from "../../platform/linux/native-memory.ts";
 import { VNET_BYTES } from "../../platform/linux/tun-device.ts";
 import { clampMss } from "../../wire/ip/clamp-mss.ts";
+import {
+  mayBeFragmented,
+  type PacketPlace,
+  writePortUnreachable,
+  writeTooBig,
+} from "../../wire/ip/icmp-error.ts";
+import { PROTOCOL_TCP } from "../../wire/ip/ip-numbers.ts";
 import { IpPacket } from "../../wire/ip/ip-packet.ts";
-import { mayBeFragmented, writeTooBig } from "../../wire/ip/too-big.ts";
-import { DROPPED, LOCAL, type PacketRouter, UNKNOWN } from "../flows/packet-router.ts";
+import { writeTcpReset } from "../../wire/ip/tcp-reset.ts";
+import { DROPPED, LOCAL, type PacketRouter, REFUSED, UNKNOWN } from "../flows/packet-router.ts";
 import type { Outgoing } from "./outgoing.ts";
 import type { Peer } from "./peer.ts";
 import type { Session } from "./session.ts";
@@ -87,6 +94,10 @@ export class TunIntake {
     if (mayBeTooLong) this.#original.bytes.set(bytes.subarray(at, at + QUOTED_BYTES));
     const verdict = router.fromLocal(view, at, byteCount, partial, nowMs);
     if (verdict === DROPPED) return;
+    if (verdict === REFUSED) {
+      this.#refuse(at);
+      return;
+    }
     if (verdict === UNKNOWN) {
       this.#options.onUnknown(router.unknown, bytes.subarray(virtioAt, virtioAt + count));
     } else if (verdict === LOCAL) {
@@ -144,7 +155,7 @@ export class TunIntake {
   /** Tells the sender of a packet that it is longer than the way to a peer allows. */
   #refuseTooLong(peer: Peer, at: number, byteCount: number, size: number): boolean {
     const { view } = this.#memory;
-    const { router, writer } = this.#options;
+    const { router } = this.#options;
     const limit = peer.maxPacketBytes;
     const longest = size === 0 ? byteCount : router.packet.headerBytes(view, at) + size;
     if (limit === 0 || longest <= limit || mayBeFragmented(view, at, router.packet)) return false;
@@ -152,12 +163,23 @@ export class TunIntake {
     const quoted = this.#quoted;
     const whole = { view: this.#original.view, at: 0 };
     if (!quoted.parse(withLength(whole.view, QUOTED_BYTES), 0, QUOTED_BYTES)) return true;
-    const message = this.#message;
-    putPlainVirtio(message.view, 0);
-    const out = { view: message.view, at: VNET_BYTES };
-    const bytes = writeTooBig(whole.view, 0, quoted, limit, out);
-    writer.write(message.address, VNET_BYTES + bytes);
+    this.#tell((out) => writeTooBig(whole.view, 0, quoted, limit, out));
     return true;
+  }
+
+  /** What nobody serves: a connection is reset, anything else is told to be unreachable. */
+  #refuse(at: number): void {
+    const { view } = this.#memory;
+    const { packet } = this.#options.router;
+    const write = packet.protocol === PROTOCOL_TCP ? writeTcpReset : writePortUnreachable;
+    this.#tell((out) => write(view, at, packet, out));
+  }
+
+  #tell(write: (out: PacketPlace) => number): void {
+    const { address, view } = this.#message;
+    putPlainVirtio(view, 0);
+    const byteCount = write({ view, at: VNET_BYTES });
+    if (byteCount > 0) this.#options.writer.write(address, VNET_BYTES + byteCount);
   }
 }
 

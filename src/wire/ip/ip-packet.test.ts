@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ipOfWords, wordsOfIp } from "./address-words.ts";
 import { clampMss } from "./clamp-mss.ts";
+import { mayBeFragmented, writeTooBig } from "./icmp-error.ts";
 import { FIRST_FRAGMENT, IpPacket, LATER_FRAGMENT, NOT_A_FRAGMENT } from "./ip-packet.ts";
 import { hasRightChecksums, packetOf, viewOf } from "./packets.fixture.ts";
-import { mayBeFragmented, writeTooBig } from "./too-big.ts";
 
 const SYN = { source: "10.0.0.1", destination: "10.0.0.2", protocol: "tcp" } as const;
 

@@ -95,7 +95,8 @@ export class Translation {
     if (packet.hasPorts && this.#portsDelta !== 0) view.setUint16(l4 + ICMP_ID, this.#echoId);
     const at = l4 + ICMP_CHECKSUM;
     if (packet.isV6) this.#adjust(view, at, isPartial);
-    else view.setUint16(at, adjusted(view.getUint16(at), this.#portsDelta));
+    // Both forms of 0 are right, but for an answer of nothing but zeros: that has this one.
+    else view.setUint16(at, adjusted(view.getUint16(at), this.#portsDelta) || 0xffff);
   }
 
   /** Of a partial one the rest is added by who completes it: what it covers so far is not inverted yet. */
@@ -117,7 +118,7 @@ function addressDelta(from: AddressWords, to: AddressWords): number {
   );
 }
 
-function putV6(view: DataView, offset: number, words: AddressWords): void {
+export function putV6(view: DataView, offset: number, words: AddressWords): void {
   view.setInt32(offset, words.w0);
   view.setInt32(offset + 4, words.w1);
   view.setInt32(offset + 8, words.w2);
