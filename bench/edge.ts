@@ -1,7 +1,7 @@
 /**
  * Tunnels between two hosts (network namespaces joined by a veth pair): one TCP stream, small datagrams and
  * echoes through a service of Portolan, beside direct veth, kernel VXLAN, tinc, wireguard-go and a plain
- * program in C; in turns, medians.
+ * program in C; in turns, medians. Then what flows cost (`--only flows`).
  *
  *     npm run bench -- edge [--rounds 3] [--seconds 3] [--only NAME] [--load tcp|udp|echo] [--json]
  */
@@ -20,8 +20,10 @@ import {
 } from "./edge/contestants.ts";
 import { LOAD_NAMES, type Load, measureLoad } from "./edge/loads.ts";
 import { Pair, stopAll } from "./edge/pair.ts";
+import { runTask } from "./support/child.ts";
 import { median } from "./support/measure.ts";
 import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
+import { numbersFrom } from "./support/results.ts";
 
 const { values } = parseArgs({
   options: {
@@ -32,6 +34,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
+const FLOW_COSTS = ["fewNs", "manyNs", "megabytes", "flowsInTheEnd", "megabytesInTheEnd"] as const;
 const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
 const fast = portolan("fast");
 const secure = portolan("secure");
@@ -50,7 +53,8 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-const figures = [...tellAll(), ...compare()];
+const wantsFlows = values.only === undefined || values.only.some((part) => "flows".includes(part));
+const figures = [...tellAll(), ...compare(), ...(wantsFlows ? await tellFlows() : [])];
 console.log(values.json ? renderJson(figures) : renderTable(figures));
 if (!figures.every(isMet)) process.exitCode = 1;
 
@@ -89,6 +93,23 @@ function tellAll(): readonly Figure[] {
       return value === undefined ? [] : [{ name: `${title}: ${contestant.name}`, value, unit }];
     }),
   );
+}
+
+async function tellFlows(): Promise<readonly Figure[]> {
+  const task = new URL("./edge/tasks/flows.js", import.meta.url);
+  const costs = numbersFrom(await runTask(task, []), FLOW_COSTS);
+  return [
+    { name: "a packet among 1,000 flows", value: costs.fewNs, unit: "ns" },
+    { name: "a packet among 100,000 flows", value: costs.manyNs, unit: "ns" },
+    { name: "memory of 100,000 flows", value: costs.megabytes, unit: "MB" },
+    {
+      name: "flows after 500,000 more",
+      value: costs.flowsInTheEnd,
+      unit: "flows",
+      limit: 120_000,
+    },
+    { name: "memory of these", value: costs.megabytesInTheEnd, unit: "MB" },
+  ];
 }
 
 function compare(): readonly Figure[] {

@@ -4,7 +4,6 @@ import { median } from "../support/measure.ts";
 import { type Pair, stopAll } from "./pair.ts";
 
 export const LOAD_NAMES = ["tcp", "udp", "echo"] as const;
-export type LoadName = (typeof LOAD_NAMES)[number];
 
 /** What a way carries; only what was asked for. */
 export interface Load {
