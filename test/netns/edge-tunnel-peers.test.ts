@@ -10,6 +10,22 @@ import { EdgeTunnels, SETUP_MS, TUNNEL_PORT, webService } from "./edge-tunnels.t
 
 const NEEDS = requires("linux", "root", "ip", "curl", "ping");
 
+/** Asks again and again by one connection, until its input ends; prints who answered, and its own port. */
+const TALK = `
+  const http = require("node:http");
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  let isOver = false;
+  process.stdin.resume().on("end", () => { isOver = true; });
+  const ask = () => {
+    const request = http.get({ host: process.argv[1], agent }, (response) => {
+      const { localPort } = request.socket;
+      response.setEncoding("utf8").on("data", (name) => console.log(name + " from " + localPort));
+      response.on("end", () => (isOver ? process.exit() : setTimeout(ask, 20)));
+    });
+    request.on("error", (error) => { console.log(error.code); process.exit(); });
+  };
+  ask();`;
+
 /** Sends datagrams from a host to the tunnel of another. */
 async function sendRaw(
   edge: EdgeTunnels,
@@ -70,16 +86,12 @@ describe("peers of a secure tunnel", NEEDS, () => {
 
   test("a connection goes on when the address of its peer changes", async () => {
     edge.apply([webService(["b"])]);
-    const ping = edge.network.spawn("a2", "ping", [
-      "-c",
-      "30",
-      "-i",
-      "0.1",
-      "-W",
-      "1",
-      "10.30.0.1",
-    ]);
-    const over = once(ping, "exit");
+    const talk = edge.network.spawn("a2", process.execPath, ["-e", TALK, "10.30.0.1"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const answers: string[] = [];
+    talk.stdout?.setEncoding("utf8").on("data", (text: string) => answers.push(text));
+    await vi.waitUntil(() => answers.length > 0);
     const { network } = edge;
     network.ip(
       "b",
@@ -95,7 +107,14 @@ describe("peers of a secure tunnel", NEEDS, () => {
       { timeout: 10_000 },
     );
     expect(edge.get("a2", "10.30.0.1")).toBe("b1");
-    await over;
+    const before = answers.length;
+    await vi.waitUntil(() => answers.length > before, { timeout: 10_000 });
+    talk.stdin?.end();
+    await once(talk, "exit");
+    const lines = answers.join("").trim().split("\n");
+    // All on one connection, with nothing but this server.
+    expect(new Set(lines)).toEqual(new Set([lines[0]]));
+    expect(lines[0]).toMatch(/^b1 from \d+$/);
     network.ip(
       "b",
       `addr add ${underlay.v4("b")}/24 dev eth0`,

@@ -13,7 +13,7 @@ import {
 } from "./noise-ik.ts";
 import type { Peer } from "./peer.ts";
 import type { PeerBook } from "./peer-book.ts";
-import { REKEY_AFTER_MS, Session, type SessionMode } from "./session.ts";
+import { Session, type SessionMode } from "./session.ts";
 import { parsePublicKey } from "./tunnel-keys.ts";
 import { TYPE_INITIATION } from "./wire-form.ts";
 
@@ -53,6 +53,8 @@ export interface HandshakesOptions {
   readonly handshaker: Handshaker;
   readonly book: PeerBook;
   readonly aead: AeadCalls;
+  /** A session that is so old is followed by another. */
+  readonly rekeyAfterMs: number;
   send(peer: Peer, message: Uint8Array): void;
   /** There is a session by which can be sent. */
   onSession(peer: Peer): void;
@@ -113,7 +115,7 @@ export class Handshakes {
       book.dropSession(session);
       return;
     }
-    const limitMs = REKEY_AFTER_MS + (session.isInitiator ? 0 : PATIENCE_MS);
+    const limitMs = this.#options.rekeyAfterMs + (session.isInitiator ? 0 : PATIENCE_MS);
     const isOld = nowMs - session.createdMs >= limitMs;
     if (peer.session === session && isOld) this.want(peer, nowMs);
   }

@@ -21,6 +21,7 @@ export interface TunnelData {
   readonly hairpin: readonly string[];
   readonly maxFlows: number;
   readonly probeIntervalMs: number;
+  readonly rekeyAfterMs: number;
   readonly rehearses: boolean;
   /** Base64; missing where no peer has a key. */
   readonly privateKey: string | undefined;

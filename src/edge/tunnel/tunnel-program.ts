@@ -199,6 +199,7 @@ class TunnelProgram implements LoopProgram {
       handshaker: { identity, identifier: TUNNEL_IDENTIFIER },
       book: this.#book,
       aead: this.#aead,
+      rekeyAfterMs: this.#data.rekeyAfterMs,
       send: (peer, message) => this.#outgoing.sendMessage(peer, message),
       onSession: (peer) => this.#onSession(peer),
       wallClockMs: () => Date.now(),

@@ -13,6 +13,7 @@ import type { FlowNews } from "./flow-keeper.ts";
 import type { KeptFlow } from "./kept-flow.ts";
 import { openTunnelSocket } from "./open-tunnel-socket.ts";
 import type { PeerSpec } from "./peer.ts";
+import { REKEY_AFTER_MS } from "./session.ts";
 import { parseKeyPair } from "./tunnel-keys.ts";
 import {
   isTunnelReport,
@@ -50,6 +51,8 @@ export interface TunnelOptions {
   /** Connections that the next process has to know, as they come and go. */
   readonly onFlows?: (news: FlowNews) => void;
   readonly probeIntervalMs?: number;
+  /** New keys are agreed on so often: from 1 s to the two minutes of WireGuard, which it is where nothing is said. */
+  readonly rekeyAfterMs?: number;
   /** False spares it half a second of the processor at its start; its first thousands of packets take longer then. */
   readonly rehearses?: boolean;
   /** Asked for an address of a service that is not known; `apply` brings it, false says that nobody has it. */
@@ -69,6 +72,7 @@ export interface TunnelState {
 const DEFAULT_TUNNEL_MTU = 1400;
 const DEFAULT_MAX_FLOWS = 262_144;
 const DEFAULT_PROBE_MS = 5000;
+const MIN_REKEY_MS = 1000;
 const MIN_MTU = 1280;
 const MAX_MTU = 65_000;
 
@@ -93,9 +97,8 @@ export class Tunnel {
    */
   static async open(host: LoopThreadHost, options: TunnelOptions): Promise<Tunnel> {
     const mtu = options.mtu ?? DEFAULT_TUNNEL_MTU;
-    if (!Number.isInteger(mtu) || mtu < MIN_MTU || mtu > MAX_MTU) {
-      throw new CoreError("ERR_CONFIG_INVALID", `MTU: ${mtu} is not from ${MIN_MTU} to ${MAX_MTU}`);
-    }
+    const rekeyAfterMs = options.rekeyAfterMs ?? REKEY_AFTER_MS;
+    checkNumbers(mtu, rekeyAfterMs);
     if (options.privateKey !== undefined) parseKeyPair(options.privateKey);
     const addresses = options.addresses.map(parseTunAddress);
     const udp = openTunnelSocket(options.listen);
@@ -116,6 +119,7 @@ export class Tunnel {
         hairpin: options.hairpin ?? [],
         maxFlows: options.maxFlows ?? DEFAULT_MAX_FLOWS,
         probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
+        rekeyAfterMs,
         rehearses: options.rehearses ?? true,
         privateKey: options.privateKey,
         keptFlows: options.keptFlows ?? [],
@@ -244,4 +248,16 @@ export class Tunnel {
 
 function hasEnded(): CoreError {
   return new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
+}
+
+function checkNumbers(mtu: number, rekeyAfterMs: number): void {
+  if (!Number.isInteger(mtu) || mtu < MIN_MTU || mtu > MAX_MTU) {
+    throw new CoreError("ERR_CONFIG_INVALID", `MTU: ${mtu} is not from ${MIN_MTU} to ${MAX_MTU}`);
+  }
+  if (!(rekeyAfterMs >= MIN_REKEY_MS && rekeyAfterMs <= REKEY_AFTER_MS)) {
+    throw new CoreError(
+      "ERR_CONFIG_INVALID",
+      `rekeyAfterMs: ${rekeyAfterMs} is not from ${MIN_REKEY_MS} to ${REKEY_AFTER_MS}`,
+    );
+  }
 }
