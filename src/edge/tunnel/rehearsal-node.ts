@@ -72,10 +72,12 @@ export class RehearsalNode {
       onUnknown: nothing,
       onUnready: nothing,
     });
+    const sink = new PacketSink(router, writer, MTU);
+    sink.takesUdpRuns = true;
     this.incoming = new Incoming({
       descriptor: udp,
       book: this.#book,
-      sink: new PacketSink(router, writer, MTU),
+      sink,
       events: {
         onHandshake: nothing,
         onControl: nothing,

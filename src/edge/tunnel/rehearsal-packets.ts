@@ -77,6 +77,9 @@ const PORTS = 512;
 const V4_VERSION_AND_LENGTH = 0x45;
 const V6_VERSION = 0x60;
 const TCP_NO_OPTIONS = 0x50;
+const TCP_ONE_OPTION = 0x60;
+/** RFC 9293, 3.2: a segment may have 9000 bytes. */
+const MSS_9000 = 0x0204_2328;
 
 /** One of each kind, of a client that has another port in each turn. Their checksums are wrong: nobody looks. */
 export function rehearsalExchanges(
@@ -136,8 +139,10 @@ function putL4(
   view.setUint16(at + 2, ports[1]);
   if (kind.protocol === "udp") view.setUint16(at + UDP_LENGTH, l4Bytes);
   else {
-    view.setUint8(at + TCP_DATA_OFFSET, TCP_NO_OPTIONS);
+    const isSyn = kind.tcpFlags === TCP_SYN;
+    view.setUint8(at + TCP_DATA_OFFSET, isSyn ? TCP_ONE_OPTION : TCP_NO_OPTIONS);
     view.setUint8(at + TCP_FLAGS, kind.tcpFlags ?? TCP_ACK);
+    if (isSyn) view.setUint32(at + TCP_HEADER_BYTES, MSS_9000);
   }
 }
 

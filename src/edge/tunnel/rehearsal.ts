@@ -17,6 +17,7 @@ const EXCHANGES = 4000;
 /** Where nothing comes back (the namespace has no loopback) it is given up. */
 const LIMIT_MS = 5000;
 const BUFFER_BYTES = 2048;
+const COPIES = 4;
 
 const LEFT = { node: "left", subnets: ["10.0.0.0/24", "fc00::/120"] } as const;
 const RIGHT = { node: "right", subnets: ["10.0.1.0/24", "fc00::100/120"] } as const;
@@ -137,12 +138,12 @@ export class Rehearsal {
       this.#exchanges = [V4, V6].flatMap((ends) => rehearsalExchanges(ends, this.#turn)).reverse();
       for (const node of this.#nodes) node.changeMode(this.#turn);
     }
-    this.#write(this.#left.kernel, this.#exchanges.at(-1)?.question);
+    this.#writeSome(this.#left.kernel, this.#exchanges.at(-1)?.question);
   }
 
   #answer(): void {
     if (!this.#take(this.#right.kernel)) return;
-    this.#write(this.#right.kernel, this.#exchanges.at(-1)?.answer);
+    this.#writeSome(this.#right.kernel, this.#exchanges.at(-1)?.answer);
   }
 
   #next(): void {
@@ -160,10 +161,14 @@ export class Rehearsal {
     return count > 0;
   }
 
-  #write(descriptor: number, packet: Uint8Array | undefined): void {
+  /** One packet, and in each third turn some at once, as under load. */
+  #writeSome(descriptor: number, packet: Uint8Array | undefined): void {
     if (packet === undefined) return;
     this.#memory.bytes.set(packet);
-    write(descriptor, this.#memory.address, packet.length);
+    const copies = this.#turn % 3 === 0 ? COPIES : 1;
+    for (let copy = 0; copy < copies; copy += 1) {
+      write(descriptor, this.#memory.address, packet.length);
+    }
   }
 }
 

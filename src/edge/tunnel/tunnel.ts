@@ -53,7 +53,7 @@ export interface TunnelOptions {
   readonly probeIntervalMs?: number;
   /** New keys are agreed on so often: from 1 s to the two minutes of WireGuard, which it is where nothing is said. */
   readonly rekeyAfterMs?: number;
-  /** False spares it half a second of the processor at its start; its first thousands of packets take longer then. */
+  /** False spares the processor that at its start; its first thousands of packets take longer then. */
   readonly rehearses?: boolean;
   /** Asked for an address of a service that is not known; `apply` brings it, false says that nobody has it. */
   readonly lookUp?: (address: string) => Promise<boolean>;
