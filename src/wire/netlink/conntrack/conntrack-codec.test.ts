@@ -35,6 +35,15 @@ test("a flow is read with both directions, what was translated, mark and id", ()
   expect(decode(KERNEL_MESSAGE)).toEqual(FLOW);
 });
 
+test("a destination is translated also where only the addresses tell it, as with IPVS", () => {
+  const byAddress = KERNEL_MESSAGE.replace("08000300 000001a8", "08000300 00000188");
+  expect(decode(byAddress)).toEqual(FLOW);
+  const byPort = byAddress.replace("08000100 7f000001", "08000100 0a000001");
+  expect(decode(byPort)?.isDestinationNat).toBe(true);
+  const not = byPort.replace("06000200 14e90000", "06000200 00350000");
+  expect(decode(not)?.isDestinationNat).toBe(false);
+});
+
 test("what is not wanted is not read", () => {
   const asked: [string, number][] = [];
   const decoder = new FlowDecoder((protocol, port) => {

@@ -97,14 +97,9 @@ export class FlowDecoder {
     }
     const protocol = PROTOCOLS_BY_NUMBER.get(original.protocol);
     if (protocol === undefined || original.dst === 0 || reply.src === 0) return undefined;
-    return {
-      protocol,
-      original: tupleAt(view, original),
-      reply: tupleAt(view, reply),
-      id,
-      isDestinationNat: (status & IPS_DST_NAT) !== 0,
-      mark,
-    };
+    const [sent, answer] = [tupleAt(view, original), tupleAt(view, reply)];
+    const isDestinationNat = (status & IPS_DST_NAT) !== 0 || isAnsweredElsewhere(sent, answer);
+    return { protocol, original: sent, reply: answer, id, isDestinationNat, mark };
   }
 
   #isWanted({ protocol: number, dstPort }: TuplePlace): boolean {
@@ -154,6 +149,11 @@ function readPorts(cursor: AttributeCursor, place: TuplePlace): void {
         break;
     }
   }
+}
+
+/** IPVS alters only what an answer looks like: it sets no status. */
+function isAnsweredElsewhere(original: FlowTuple, reply: FlowTuple): boolean {
+  return original.dst !== reply.src || original.dstPort !== reply.srcPort;
 }
 
 function tupleAt(view: DataView, place: TuplePlace): FlowTuple {

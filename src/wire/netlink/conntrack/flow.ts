@@ -15,7 +15,7 @@ export interface Flow {
   readonly reply: FlowTuple;
   /** Tells this flow from a later one with the same addresses. */
   readonly id: number;
-  /** Whether its destination was translated. */
+  /** Whether its destination was translated, by rules or by IPVS. */
   readonly isDestinationNat: boolean;
   readonly mark: number;
 }
