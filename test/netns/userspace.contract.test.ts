@@ -14,7 +14,7 @@ const COMMON = {
   backend: USERSPACE.name,
   catches: ["TCP", "SCTP"],
   // A proxy takes its time.
-  settleMs: 150,
+  settleMs: 400,
 } as const;
 const OPTIONS = { loops: 1, drainTimeout: "1s" };
 

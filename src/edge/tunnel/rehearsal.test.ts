@@ -9,7 +9,7 @@ import { Rehearsal } from "./rehearsal.ts";
 
 function rehearse(stopAfterMs?: number): { exchanges: number; errors: readonly unknown[] } {
   const errors: unknown[] = [];
-  const provider = new PosixProvider({ ledgerMemory: DescriptorLedger.allocate(64) });
+  const provider = new PosixProvider({ ledgerMemory: DescriptorLedger.allocate(65_536) });
   const net = new NetEventLoop({ provider, maxFds: 16, onError: (error) => errors.push(error) });
   let exchanges = -1;
   const rehearsal = new Rehearsal(net, {
