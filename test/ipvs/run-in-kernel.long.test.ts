@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { requires } from "../support/requires.ts";
 
 const KERNEL = fileURLToPath(new URL("../../scripts/run-in-kernel", import.meta.url));
-const BOOT_MS = 240_000;
+const BOOT_MS = 60_000;
 /** A program that starts the kernel, says its pid, and hands on what is printed inside. */
 const CALLER = `const child = require("node:child_process").spawn(process.argv[1], [process.argv[2]], { stdio: ["ignore", "inherit", "inherit"] }); console.log(child.pid);`;
 
