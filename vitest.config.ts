@@ -32,7 +32,10 @@ const config: ViteUserConfig = defineConfig({
     // Nothing in the code is a singleton, and to import it anew for each file takes longer than most tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: scope === "long" || scope === "kube" ? 300_000 : 30_000,
+    // Time enough on a machine that does other things as well: these limits are for what hangs.
+    expect: { poll: { timeout: 20_000 } },
+    testTimeout: scope === "long" || scope === "kube" ? 300_000 : 120_000,
+    hookTimeout: 120_000,
   },
 });
 
