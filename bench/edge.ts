@@ -1,11 +1,12 @@
 /**
  * Tunnels between two hosts (network namespaces joined by a veth pair): one TCP stream, small datagrams and
  * echoes through a service of Portolan, beside direct veth, kernel VXLAN, tinc, wireguard-go and a plain
- * program in C; in turns, medians. Then what flows cost (`--only flows`).
+ * program in C; in turns, medians. Then what flows cost (`--only flows`), and how long a
+ * change takes to be with all nodes of a manager (`--only nodes`).
  *
- *     npm run bench -- edge [--rounds 3] [--seconds 3] [--only NAME] [--load tcp|udp|echo] [--json]
+ *     npm run bench -- edge [--rounds 3] [--seconds 3] [--only NAME] [--load tcp|udp|echo] [--nodes 1000] [--json]
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -19,9 +20,11 @@ import {
   wireguardGo,
 } from "./edge/contestants.ts";
 import { LOAD_NAMES, type Load, measureLoad } from "./edge/loads.ts";
+import { measureNodes } from "./edge/nodes-part.ts";
 import { Pair, stopAll } from "./edge/pair.ts";
 import { runTask } from "./support/child.ts";
 import { median } from "./support/measure.ts";
+import { removeAtExit } from "./support/remove-at-exit.ts";
 import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
 import { numbersFrom } from "./support/results.ts";
 
@@ -31,15 +34,31 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "3" },
     only: { type: "string", multiple: true },
     load: { type: "string", multiple: true, default: [...LOAD_NAMES] },
+    nodes: { type: "string", default: "1000" },
     json: { type: "boolean", default: false },
   },
 });
-const FLOW_COSTS = ["fewNs", "manyNs", "megabytes", "flowsInTheEnd", "megabytesInTheEnd"] as const;
+/** Longer than there are pauses between echoes. */
+const AWAKE_MS = 2000;
+const FLOW_COSTS = [
+  "fewNs",
+  "manyNs",
+  "inOrderNs",
+  "refreshedNs",
+  "lineFewNs",
+  "lineManyNs",
+  "megabytes",
+  "flowsInTheEnd",
+  "megabytesInTheEnd",
+] as const;
 const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
+const removeFolder = removeAtExit(folder);
 const fast = portolan("fast");
 const secure = portolan("secure");
+const awake = [portolan("fast", AWAKE_MS), portolan("secure", AWAKE_MS)];
 const plain = onePacket(folder);
-const contestants = [direct, vxlan, fast, secure, plain, tinc(folder), wireguardGo].filter(
+const all = [direct, vxlan, fast, secure, ...awake, plain, tinc(folder), wireguardGo];
+const contestants = all.filter(
   ({ name }) => values.only === undefined || values.only.some((part) => name.includes(part)),
 );
 const results = new Map<Contestant, Load[]>();
@@ -51,10 +70,12 @@ try {
     }
   }
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder();
 }
 const wantsFlows = values.only === undefined || values.only.some((part) => "flows".includes(part));
+const wantsNodes = values.only === undefined || values.only.includes("nodes");
 const figures = [...tellAll(), ...compare(), ...(wantsFlows ? await tellFlows() : [])];
+if (wantsNodes) figures.push(...(await measureNodes(Number(values.nodes))));
 console.log(values.json ? renderJson(figures) : renderTable(figures));
 if (!figures.every(isMet)) process.exitCode = 1;
 
@@ -63,7 +84,9 @@ async function measure(contestant: Contestant, seconds: number): Promise<Load | 
   try {
     const { to, children } = await contestant.start(pair);
     try {
-      return await measureLoad(pair, to, seconds, new Set(values.load));
+      const { loads = values.load } = contestant;
+      const wanted = new Set(values.load.filter((load) => loads.includes(load)));
+      return await measureLoad(pair, to, seconds, wanted);
     } finally {
       await stopAll(children);
       contestant.stop?.(pair);
@@ -100,7 +123,11 @@ async function tellFlows(): Promise<readonly Figure[]> {
   const costs = numbersFrom(await runTask(task, []), FLOW_COSTS);
   return [
     { name: "a packet among 1,000 flows", value: costs.fewNs, unit: "ns" },
-    { name: "a packet among 100,000 flows", value: costs.manyNs, unit: "ns" },
+    { name: "a packet among 100,000 flows, at random", value: costs.manyNs, unit: "ns" },
+    { name: "the same, flows in the order of their making", value: costs.inOrderNs, unit: "ns" },
+    { name: "the same at random, as time goes on", value: costs.refreshedNs, unit: "ns" },
+    { name: "one line of the memory of 1,000 flows", value: costs.lineFewNs, unit: "ns" },
+    { name: "one line of the memory of 100,000 flows", value: costs.lineManyNs, unit: "ns" },
     { name: "memory of 100,000 flows", value: costs.megabytes, unit: "MB" },
     {
       name: "flows after 500,000 more",
@@ -117,11 +144,13 @@ function compare(): readonly Figure[] {
     a === undefined || b === undefined
       ? []
       : [{ name, value: a / b, unit: "times", limit, bound: "least" } as const];
-  const echoes = [fast, secure].flatMap((contestant) => {
-    const [own, without] = [of(contestant, "echoUs"), of(direct, "echoUs")];
-    if (own === undefined || without === undefined) return [];
+  const own = [fast, secure, ...awake];
+  const echoes = [...own, plain, wireguardGo].flatMap((contestant): Figure[] => {
+    const [through, without] = [of(contestant, "echoUs"), of(direct, "echoUs")];
+    if (through === undefined || without === undefined) return [];
     const name = `added to an echo: ${contestant.name}`;
-    return [{ name, value: own - without, unit: "µs", limit: 100 }];
+    const figure = { name, value: through - without, unit: "µs" };
+    return [own.includes(contestant) ? { ...figure, limit: 100 } : figure];
   });
   const wire = contestants.find(({ name }) => name === wireguardGo.name) ?? wireguardGo;
   return [

@@ -1,5 +1,6 @@
 /**
- * The library. Importing it starts nothing.
+ * The library. Importing it starts nothing. `portolan/core`, `/net`, `/proxy` and `/backends` hold the whole of
+ * each part.
  *
  *     const store = new GlobalStore();
  *     const { objects } = await loadState("state.yaml");
@@ -8,6 +9,17 @@
  *     const watcher = new NodeWatcher(store, "node-a");
  *     for (const op of await watcher.next()) console.log(op);
  */
+
+// Programs in a few lines.
+
+export { type Balance, type BalanceOptions, balance } from "./apps/simple/balance.ts";
+export { type FollowOptions, follow } from "./apps/simple/follow.ts";
+export { type ServeOptions, type Serving, serve } from "./apps/simple/serve.ts";
+export type {
+  ServersDescription,
+  ServiceDescription,
+  StateDescription,
+} from "./apps/simple/state-description.ts";
 
 // Errors.
 

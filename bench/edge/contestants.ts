@@ -13,6 +13,8 @@ import { DEVICE, HOST_IP, INNER_IP, INNER_MTU, type Pair, SIDES, type Side } fro
 /** A way from one host to the other. */
 export interface Contestant {
   readonly name: string;
+  /** The only loads that it is measured with; all where it is missing. */
+  readonly loads?: readonly string[];
   /** Makes it; returns where the right side is, and what to end. */
   start(pair: Pair): Promise<{ readonly to: string; readonly children: readonly ChildProcess[] }>;
   /** What ending the programs leaves behind. */
@@ -47,11 +49,12 @@ export const vxlan: Contestant = {
   },
 };
 
-/** Through a service: what the right side has is an instance of it. */
-export function portolan(mode: TunnelMode): Contestant {
+/** Through a service: what the right side has is an instance of it. `awakeMs`: see `TunnelOptions`; for echoes only. */
+export function portolan(mode: TunnelMode, awakeMs = 0): Contestant {
   const keys = { left: generateTunnelKey(), right: generateTunnelKey() };
   return {
-    name: `Portolan ${mode}`,
+    name: `Portolan ${mode}${awakeMs > 0 ? ", awake" : ""}`,
+    ...(awakeMs > 0 && { loads: ["echo"] }),
     start: async (pair) => {
       const children: ChildProcess[] = [];
       for (const side of SIDES) {
@@ -65,6 +68,7 @@ export function portolan(mode: TunnelMode): Contestant {
             privateKey: keys[side],
             subnets: [`${INNER_IP[side]}/32`],
             serviceRanges: ["10.30.0.0/16"],
+            awakeMs,
           },
           services: [
             {

@@ -10,7 +10,7 @@ const ARGS_BEYOND: Readonly<Record<string, readonly string[]>> = {
   "ipset restore": ["-exist"],
 };
 
-/** The programs of a dry run, each once with all that it is given; settings of the kernel are left out. */
+/** The programs of a dry run, each once with all that it is given; modules and settings of the kernel are left out. */
 export function toolInputs(script: string): readonly ToolInput[] {
   const inputs = new Map<string, string[]>();
   let lines: string[] = [];
@@ -24,6 +24,7 @@ export function toolInputs(script: string): readonly ToolInput[] {
     inputs.set(tool, lines);
   }
   inputs.delete("settings of the kernel");
+  inputs.delete("modules of the kernel");
   return [...inputs].map(([tool, own]) => {
     const [program = "", ...args] = tool.split(" ");
     const text = `${own.filter((line) => line !== "").join("\n")}\n`;

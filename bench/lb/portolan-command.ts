@@ -2,6 +2,9 @@ import { fileURLToPath } from "node:url";
 
 const BUILD = fileURLToPath(new URL("../../../../dist", import.meta.url));
 
+/** The program as it is shipped. */
+export const PORTOLAN: readonly string[] = [process.execPath, `${BUILD}/cli/main.js`];
+
 export interface LbPlace {
   readonly port: number;
   /** One where it is missing. */

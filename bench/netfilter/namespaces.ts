@@ -9,6 +9,12 @@ const MAX_BYTES = 1 << 28;
 /** A task that takes longer fails, so that the benchmark comes to an end. */
 const TASK_LIMIT_MS = 300_000;
 
+/** A program that runs. */
+export interface Started {
+  readonly pid: number;
+  stop(): void;
+}
+
 /**
  * A network namespace, for as long as the benchmark runs: it has no name, and ends with this process
  * and with what it started, which ends when this process does.
@@ -76,9 +82,9 @@ export class Namespace {
   }
 
   /** Starts a program that the caller ends. */
-  start(program: string, ...args: readonly string[]): { stop(): void } {
+  start(program: string, ...args: readonly string[]): Started {
     const child = this.#namespace.run(() => spawn(...mortal(program, args), { stdio: "ignore" }));
-    return { stop: () => void child.kill("SIGTERM") };
+    return { pid: child.pid ?? 0, stop: () => void child.kill("SIGTERM") };
   }
 
   runTask(task: URL, args: readonly string[]): Promise<unknown> {
@@ -102,9 +108,9 @@ function mortal(program: string, args: readonly string[]): [string, readonly str
 export function join(
   from: Namespace,
   to: Namespace,
-  { number }: { readonly number: number },
+  { number, network = "10.250" }: { readonly number: number; readonly network?: string },
 ): { readonly near: string; readonly far: string } {
-  const [near, far] = [`10.250.${number}.1`, `10.250.${number}.2`];
+  const [near, far] = [`${network}.${number}.1`, `${network}.${number}.2`];
   const [out, into] = [`out${number}`, `in${number}`];
   ip(
     "link",

@@ -1,28 +1,45 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join as joinPath } from "node:path";
 import type { Manifest } from "../support/manifests.ts";
-import { numberFrom } from "../support/results.ts";
-import { join, Namespace } from "./namespaces.ts";
+import { Namespace, type Started } from "./namespaces.ts";
+import {
+  type Caller,
+  LARGE_BYTES,
+  LARGE_PATH,
+  type Load,
+  SERVER_PORT,
+  Site,
+  serverIp,
+  TARGET_IP,
+  TARGET_PORT,
+  type Way,
+} from "./traffic-site.ts";
 
-/** The service that traffic goes to, beside all others. */
-const TARGET_IP = "10.99.255.1";
-const TARGET_PORT = 80;
-const SERVER_PORT = 8080;
-/** The address of the servers' end of the cable from the node; the other caller has one of its own. */
-const NODE_CABLE = 1;
-const PLAIN_CABLE = 2;
-const BARE_CABLE = 3;
-const CONNECTS = 1000;
-const CONNECTIONS = 64;
+const WAYS: readonly Way[] = ["services", "plain", "rule", "tracked"];
+
+const MICROSECONDS_A_SECOND = 1e6;
+const NANOSECONDS_A_SECOND = 1e9;
+
+/** What is measured: who calls, and how. */
+const RUNS: readonly (readonly [Caller, Load])[] = [
+  ["node", "small"],
+  ["node", "large"],
+  ["workload", "small"],
+  ["node", "short"],
+];
+
+export interface Rate {
+  readonly perSecond: number;
+  /** Of client and server together, with the kernel's work for them, for one request. */
+  readonly cpuMicroseconds: number;
+}
+
+/** Requests, each way, of one round. */
+export type Rates = Readonly<Record<Way, Rate>>;
 
 export interface TrafficResult {
-  /** Requests a second through the services, to those without any; for each round. */
-  readonly keepAlive: readonly number[];
-  readonly short: readonly number[];
-  /** The same, to those through the one rule that no translation can do without. */
-  readonly keepAliveToRule: readonly number[];
-  readonly shortToRule: readonly number[];
-  /** Microseconds until a connection stands, through the services and without. */
+  rates(caller: Caller, load: Load): readonly Rates[];
+  /** Microseconds until a connection of the node itself stands, through the services and without. */
   readonly connectMicroseconds: number;
   readonly plainMicroseconds: number;
 }
@@ -48,14 +65,14 @@ export function targetManifests(): readonly Manifest[] {
       metadata: { ...metadata, labels: { "kubernetes.io/service-name": metadata.name } },
       addressType: "IPv4",
       ports: [{ name: "http", protocol: "TCP", port: SERVER_PORT }],
-      endpoints: [{ addresses: [serverIp(NODE_CABLE)], conditions: { ready: true } }],
+      endpoints: [{ addresses: [serverIp("services")], conditions: { ready: true } }],
     },
   ];
 }
 
 /**
- * One namespace calls a server through its services, another one through the one rule that it takes at
- * least, and a third one calls the same server and has no services at all; in turn.
+ * Nodes with a workload each call the same server, each in its way; in turns, so that what disturbs
+ * the machine for a while disturbs all of them.
  * @param program brings the services to the namespace that it is given
  */
 export async function measureTraffic(
@@ -63,82 +80,64 @@ export async function measureTraffic(
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
   program: (node: Namespace) => Promise<void>,
 ): Promise<TrafficResult> {
-  const [server, node, plain, bare] = [
-    Namespace.create(),
-    Namespace.create(),
-    Namespace.create(),
-    Namespace.create(),
-  ];
+  const server = Namespace.create();
+  const sites = new Map<Way, Site>();
   const web = startWebServer(folder, server);
   try {
-    join(node, server, { number: NODE_CABLE });
-    join(plain, server, { number: PLAIN_CABLE });
-    join(bare, server, { number: BARE_CABLE });
-    bare.timeMs("nft", ["-f", "-"], BARE_RULE);
-    await program(node);
-    const through = `${TARGET_IP}:${TARGET_PORT}`;
-    const direct = `${serverIp(PLAIN_CABLE)}:${SERVER_PORT}`;
-    const ratesOf = (headers: readonly string[]) =>
-      Array.from({ length: rounds }, () => {
-        const services = requestRate(node, through, seconds, headers);
-        const toPlain = services / requestRate(plain, direct, seconds, headers);
-        return { toPlain, toRule: services / requestRate(bare, through, seconds, headers) };
+    for (const way of WAYS) sites.set(way, new Site(way, server));
+    await program(siteOf(sites, "services").node);
+    const all = new Map<string, readonly Rates[]>();
+    for (const [caller, load] of RUNS) {
+      const measured = Array.from({ length: rounds }, () => {
+        const rate = (way: Way): Rate => {
+          const before = cpuSecondsOf(web);
+          const made = siteOf(sites, way).request(caller, load, seconds);
+          const cpuSeconds = made.clientCpuSeconds + cpuSecondsOf(web) - before;
+          const cpuMicroseconds = (cpuSeconds * MICROSECONDS_A_SECOND) / made.count;
+          return { perSecond: made.perSecond, cpuMicroseconds };
+        };
+        // In this order: what is compared most stands side by side.
+        const [plain, services, rule] = [rate("plain"), rate("services"), rate("rule")];
+        return { plain, services, rule, tracked: rate("tracked") };
       });
-    const [keepAlive, short] = [ratesOf([]), ratesOf(["-H", "Connection: close"])];
+      all.set(`${caller} ${load}`, measured);
+    }
     return {
-      keepAlive: keepAlive.map(({ toPlain }) => toPlain),
-      short: short.map(({ toPlain }) => toPlain),
-      keepAliveToRule: keepAlive.map(({ toRule }) => toRule),
-      shortToRule: short.map(({ toRule }) => toRule),
-      connectMicroseconds: await connectTime(node, TARGET_IP, TARGET_PORT),
-      plainMicroseconds: await connectTime(plain, serverIp(PLAIN_CABLE), SERVER_PORT),
+      rates: (caller, load) => all.get(`${caller} ${load}`) ?? [],
+      connectMicroseconds: await siteOf(sites, "services").connectTime(),
+      plainMicroseconds: await siteOf(sites, "plain").connectTime(),
     };
   } finally {
     web.stop();
-    for (const namespace of [server, node, plain, bare]) namespace.remove();
+    for (const site of sites.values()) site.remove();
+    server.remove();
   }
 }
 
-const BARE_RULE = `table ip bare {
-  chain out {
-    type nat hook output priority -100;
-    ip daddr ${TARGET_IP} tcp dport ${TARGET_PORT} dnat to ${serverIp(BARE_CABLE)}:${SERVER_PORT}
-  }
-}
-`;
-
-function serverIp(cable: number): string {
-  return `10.250.${cable}.2`;
+function siteOf(sites: ReadonlyMap<Way, Site>, way: Way): Site {
+  const site = sites.get(way);
+  if (site === undefined) throw new Error(`there is no node with ${way}`);
+  return site;
 }
 
-function startWebServer(folder: string, server: Namespace): { stop(): void } {
+/** What the workers of a server used so far. */
+function cpuSecondsOf({ pid }: Started): number {
+  const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return workers.reduce((sum, worker) => {
+    const [nanoseconds] = readFileSync(`/proc/${worker}/schedstat`, "utf8").split(" ");
+    return sum + Number(nanoseconds) / NANOSECONDS_A_SECOND;
+  }, 0);
+}
+
+function startWebServer(folder: string, server: Namespace): Started {
   const path = joinPath(folder, "nginx.conf");
+  writeFileSync(joinPath(folder, LARGE_PATH), "x".repeat(LARGE_BYTES));
   writeFileSync(
     path,
-    `daemon off; worker_processes 1; pid ${joinPath(folder, "nginx.pid")}; error_log ${joinPath(folder, "nginx.log")};
+    `daemon off; user root; worker_processes 1; pid ${joinPath(folder, "nginx.pid")}; error_log ${joinPath(folder, "nginx.log")};
 events { worker_connections 4096; }
-http { access_log off; keepalive_requests 100000000; server { listen ${SERVER_PORT} backlog=4096; location / { return 200 "small"; } } }
+http { access_log off; keepalive_requests 100000000; server { listen ${SERVER_PORT} backlog=4096; location / { return 200 "small"; } location /${LARGE_PATH} { root ${folder}; } } }
 `,
   );
   return server.start("nginx", "-c", path);
-}
-
-function requestRate(
-  from: Namespace,
-  target: string,
-  seconds: number,
-  headers: readonly string[],
-): number {
-  const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, ...headers, `http://${target}/`];
-  const output = from.run("wrk", ...args);
-  const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(output) ?? [];
-  if (rate === undefined || /Non-2xx|Socket errors/.test(output)) {
-    throw new Error(`wrk to ${target} failed:\n${output}`);
-  }
-  return Number(rate);
-}
-
-async function connectTime(from: Namespace, ip: string, port: number): Promise<number> {
-  const task = new URL("./tasks/connect-times.js", import.meta.url);
-  return numberFrom(await from.runTask(task, [ip, String(port), String(CONNECTS)]));
 }

@@ -5,7 +5,7 @@ import { posix } from "node:path";
  * @type {readonly (readonly string[])[]}
  */
 export const LAYERS = [
-  ["index.ts"],
+  ["index.ts", "library"],
   ["cli"],
   ["apps", "daemon"],
   ["control", "mesh"],

@@ -15,7 +15,8 @@ describe("layers", () => {
 
   test("the library entry may import everything, and nothing imports it", () => {
     expect(violation("src/index.ts", "./core/errors.ts")).toBeUndefined();
-    expect(violation("src/cli/main.ts", "../index.ts")).toMatch(/index\.ts -> cli/);
+    expect(violation("src/cli/main.ts", "../index.ts")).toMatch(/index\.ts, library -> cli/);
+    expect(violation("src/cli/main.ts", "../library/core.ts")).toMatch(/cli is below library/);
   });
 
   test("a folder that the table does not know is refused in both directions", () => {

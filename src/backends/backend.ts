@@ -131,6 +131,9 @@ export interface LiveAnswer {
   differencesFrom(verdict: Verdict): readonly string[];
 }
 
+/** What has to work: removing what was left needs less than `run`, which is meant where nothing is said. */
+export type ProbePurpose = "run" | "clean-up";
+
 /**
  * A backend as the registry knows it. The module that holds it is light: help and docs read it on
  * every machine, so `probe` and `create` import whatever belongs to a platform.
@@ -148,7 +151,7 @@ export interface BackendDefinition<S extends OptionSpecs = OptionSpecs> {
   /** Whether it wants the listening sockets of the instance that runs; where it is missing, never. */
   takesOver?(options: ValuesOf<S>): boolean;
   /** What is missing here; empty where it works. */
-  probe(machine: Machine): Promise<readonly Finding[]>;
+  probe(machine: Machine, purpose?: ProbePurpose): Promise<readonly Finding[]>;
   /**
    * What would be executed on this machine now. The data plane is read as a start reads it; nothing is
    * touched and no place is taken, so another instance may run. Where it is missing, the operations

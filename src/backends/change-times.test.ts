@@ -46,6 +46,18 @@ test("each change counts with its own time", async () => {
   expect(rig.sample("_bucket", "4.096")).toBe(2);
 });
 
+test("what a whole state holds counts from its beginning, what follows it does not", async () => {
+  const rig = new Rig();
+  await rig.send(RESET);
+  rig.nowMs = 1000;
+  await rig.send(CHANGE_A, SYNC);
+  expect(rig.sample("_sum")).toBe(1);
+  rig.nowMs = 5000;
+  await rig.send(CHANGE_B, SYNC);
+  expect(rig.sample("_sum")).toBe(1);
+  expect(rig.sample("_count")).toBe(2);
+});
+
 test("a sync without changes counts nothing", async () => {
   const rig = new Rig();
   await rig.send(SYNC);

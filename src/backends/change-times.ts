@@ -11,6 +11,8 @@ export class ChangeTimes {
   readonly #timings = new Timings();
   /** When the first word came of what the kernel does not follow yet, by set and path. */
   readonly #sinceMs = new Map<string, number>();
+  /** When the whole state began to be told; undefined between a sync and the next reset. */
+  #wholeSinceMs: number | undefined;
 
   constructor(backend: string, nowMs: () => number) {
     this.#backend = backend;
@@ -22,11 +24,18 @@ export class ChangeTimes {
     return {
       setup: () => sink.setup(),
       waitRequest: () => sink.waitRequest(),
-      reset: () => sink.reset(),
+      reset: () => {
+        // One look at the clock for the whole state: there may be 100,000 words of it.
+        this.#wholeSinceMs = this.#nowMs();
+        sink.reset();
+      },
       send: (op) => {
-        if (op.op === "sync") return Promise.resolve(sink.send(op)).then(() => this.#applied());
+        if (op.op === "sync") {
+          this.#wholeSinceMs = undefined;
+          return Promise.resolve(sink.send(op)).then(() => this.#applied());
+        }
         const key = `${op.set} ${op.path}`;
-        if (!this.#sinceMs.has(key)) this.#sinceMs.set(key, this.#nowMs());
+        if (!this.#sinceMs.has(key)) this.#sinceMs.set(key, this.#wholeSinceMs ?? this.#nowMs());
         return sink.send(op);
       },
     };

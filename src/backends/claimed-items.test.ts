@@ -47,3 +47,20 @@ test("what was found as it should be is compared once, and not with each change 
   expect(some.changes()).toEqual({ removed: [], set: [["a", "2"]] });
   expect(compared).toBe(keys.length + 1);
 });
+
+test("what is barred is not there, whoever claims it, until it is barred no longer", () => {
+  const barred = new Set<string>();
+  const items = new ClaimedItems<string>(Object.is, (key) => barred.has(key));
+  items.claim("a", "1");
+  items.adopt([["a", "1"]]);
+  expect(items.changes()).toEqual({ removed: [], set: [] });
+  barred.add("a");
+  items.adopt([["a", "1"]]);
+  expect(items.changes()).toEqual({ removed: ["a"], set: [] });
+  items.accept("a");
+  expect(items.applied("a")).toBeUndefined();
+  expect(items.changes()).toEqual({ removed: [], set: [] });
+  barred.clear();
+  items.adopt([]);
+  expect(items.changes()).toEqual({ removed: [], set: [["a", "1"]] });
+});

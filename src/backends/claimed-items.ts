@@ -16,12 +16,15 @@ interface Claimed<V> {
  */
 export class ClaimedItems<V> {
   readonly #equal: (a: V, b: V) => boolean;
+  readonly #isBarred: (key: string) => boolean;
   readonly #claimed = new Map<string, Claimed<V>>();
   readonly #applied = new Map<string, V>();
   readonly #touched = new Set<string>();
 
-  constructor(equal: (a: V, b: V) => boolean) {
+  /** @param isBarred whether something must not be there, whoever claims it */
+  constructor(equal: (a: V, b: V) => boolean, isBarred: (key: string) => boolean = () => false) {
     this.#equal = equal;
+    this.#isBarred = isBarred;
   }
 
   get size(): number {
@@ -69,7 +72,7 @@ export class ClaimedItems<V> {
     for (const key of keys) {
       if (!this.#touched.has(key)) continue;
       const before = this.#applied.get(key);
-      const now = this.#claimed.get(key)?.value;
+      const now = this.#wanted(key);
       if (now !== undefined && (before === undefined || !this.#equal(before, now))) {
         set.push([key, now]);
       } else if (now === undefined && before !== undefined) removed.push(key);
@@ -103,9 +106,13 @@ export class ClaimedItems<V> {
 
   /** This one is there now as it is claimed, or gone where nobody claims it. */
   accept(key: string): void {
-    const claimed = this.#claimed.get(key);
-    if (claimed === undefined) this.#applied.delete(key);
-    else this.#applied.set(key, claimed.value);
+    const wanted = this.#wanted(key);
+    if (wanted === undefined) this.#applied.delete(key);
+    else this.#applied.set(key, wanted);
     this.#touched.delete(key);
+  }
+
+  #wanted(key: string): V | undefined {
+    return this.#isBarred(key) ? undefined : this.#claimed.get(key)?.value;
   }
 }

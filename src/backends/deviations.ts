@@ -20,6 +20,7 @@ const USERSPACE_FACTS = "userspace/platform-facts.test.ts";
 const IPTABLES_FACTS = "iptables/platform-facts.test.ts";
 const IPVS_FACTS = "test/ipvs/guest/platform-facts.ts";
 const HCN_FACTS = "hcn/platform-facts.test.ts";
+const EDGE_FACTS = "test/netns/edge-facts.test.ts";
 const NFTABLES_FACTS = "nftables/platform-facts.test.ts";
 
 /** All deviations of all backends. What is not in here and comes out otherwise is a bug. */
@@ -153,6 +154,15 @@ export const DEVIATIONS: readonly Deviation[] = [
     fact: "IPVS keeps a client with its server as long as it remembers any of its connections, which is minutes after their end.",
     instead: "A client stays with its endpoint for the time-out and some minutes more.",
     evidence: `${IPVS_FACTS}: a client stays with its server beyond the time-out`,
+  },
+  {
+    id: "edge/other-addresses",
+    backend: "edge",
+    scenarios: /^(?!edge-ip\/)/,
+    fact: "What is for an address of the machine itself never comes into a tunnel.",
+    instead:
+      "Only edge addresses are served; --to nftables beside it serves the others, whose packets pass through the tunnel as well.",
+    evidence: `${EDGE_FACTS}: a packet for an address of the machine does not reach a tunnel that a route leads to`,
   },
   {
     id: "hcn/edge-ip",

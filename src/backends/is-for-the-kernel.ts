@@ -11,8 +11,3 @@ export function isForTheKernel(listener: Listener): boolean {
     !address.startsWith("/")
   );
 }
-
-/** A listener need not name the port of a service that has only one. */
-export function leadsTo({ servicePort }: Listener, portName: string, portCount: number): boolean {
-  return servicePort === portName || (servicePort === "" && portCount === 1);
-}

@@ -17,12 +17,13 @@ export const MARK_MASQ: ChainId = "nat KUBE-MARK-MASQ";
 export const NOT_LOCAL: ChainId = "nat KUBE-MARK-NOT-LOCAL";
 export const POSTROUTING: ChainId = "nat KUBE-POSTROUTING";
 export const FORWARD: ChainId = "filter KUBE-FORWARD";
+/** What calls of this node, and calls by it, meet: answers and packets of connections that stand do not. */
+export const CALLS_IN: ChainId = "filter KUBE-PROXY-INPUT";
+export const CALLS_OUT: ChainId = "filter KUBE-PROXY-OUTPUT";
 /** Empty: who flushes a table takes it away, which is how that is noticed. */
-export const CANARIES: readonly ChainId[] = [
-  "mangle KUBE-PROXY-CANARY",
-  "filter KUBE-PROXY-CANARY",
-  "nat KUBE-PROXY-CANARY",
-];
+export const CANARIES: readonly ChainId[] = ["filter KUBE-PROXY-CANARY", "nat KUBE-PROXY-CANARY"];
+/** Where the table has rules, too: once it is there, the legacy tools' is met by every packet at five hooks. */
+export const MANGLE_CANARY: ChainId = "mangle KUBE-PROXY-CANARY";
 
 /**
  * Kubelet's chain: ours is one rule in it. It is never flushed, and goes only when nothing else is in
@@ -61,7 +62,10 @@ const FIXED: ReadonlySet<string> = new Set<ChainId>([
   NOT_LOCAL,
   POSTROUTING,
   FORWARD,
+  CALLS_IN,
+  CALLS_OUT,
   ...CANARIES,
+  MANGLE_CANARY,
 ]);
 
 /**
@@ -103,6 +107,7 @@ const COMMON: ReadonlySet<string> = new Set<ChainId>([
   POSTROUTING,
   FORWARD,
   ...CANARIES,
+  MANGLE_CANARY,
 ]);
 
 /** Whether the backend ipvs may have a chain. */

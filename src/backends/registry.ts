@@ -11,6 +11,7 @@ const BACKENDS: ReadonlyMap<string, () => Promise<BackendDefinition>> = new Map<
   ["nftables", async () => (await import("./nftables/definition.ts")).NFTABLES],
   ["ipvs", async () => (await import("./ipvs/definition.ts")).IPVS],
   ["userspace", async () => (await import("./userspace/definition.ts")).USERSPACE],
+  ["edge", async () => (await import("./edge/definition.ts")).EDGE],
   ["healthchecks", async () => (await import("./healthchecks/definition.ts")).HEALTHCHECKS],
 ]);
 

@@ -1,4 +1,4 @@
-import type { X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import type { Http2Session } from "node:http2";
 import { TLSSocket } from "node:tls";
 
@@ -8,6 +8,8 @@ export type Caller =
   | { readonly kind: "local" }
   /** Somebody with a certificate of the right authority. */
   | { readonly kind: "certified"; readonly certificate: X509Certificate }
+  /** The same, but its time is over. */
+  | { readonly kind: "overdue"; readonly certificate: X509Certificate }
   | { readonly kind: "stranger" };
 
 /** Decides what each caller may do, and serves methods beside the watches. */
@@ -29,10 +31,29 @@ export interface IssuedTls {
   readonly onRenewed: (listener: () => void) => void;
 }
 
-export function callerOf(session: Http2Session, isUnix: boolean): Caller {
+const STRANGER: Caller = { kind: "stranger" };
+
+/** @param authority of clients, PEM; undefined where the server takes no certificate that is overdue */
+export function callerOf(
+  session: Http2Session,
+  isUnix: boolean,
+  authority: string | undefined,
+): Caller {
   if (isUnix) return { kind: "local" };
   const { socket } = session;
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return { kind: "stranger" };
+  if (!(socket instanceof TLSSocket)) return STRANGER;
   const certificate = socket.getPeerX509Certificate();
-  return certificate === undefined ? { kind: "stranger" } : { kind: "certified", certificate };
+  if (certificate === undefined) return STRANGER;
+  if (socket.authorized) return { kind: "certified", certificate };
+  const isOverdue =
+    String(socket.authorizationError) === "CERT_HAS_EXPIRED" &&
+    authority !== undefined &&
+    isSignedBy(certificate, authority);
+  return isOverdue ? { kind: "overdue", certificate } : STRANGER;
+}
+
+/** TLS tells one fault only: a certificate that is overdue may be forged as well. */
+function isSignedBy(certificate: X509Certificate, authority: string): boolean {
+  const issuer = new X509Certificate(authority);
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }

@@ -11,7 +11,7 @@ import { formatListenAddress, type ListenAddress } from "../core/options/listen-
 import type { GlobalStore } from "../core/store/global-store.ts";
 import { keepAlive } from "../platform/http2/keep-alive.ts";
 import { ApiCalls } from "./api-calls.ts";
-import { callerOf, type IssuedTls } from "./api-gate.ts";
+import { type Caller, callerOf, type IssuedTls } from "./api-gate.ts";
 import {
   type ApiServerOptions,
   type ApiServerTls,
@@ -63,9 +63,13 @@ export async function createApiServer(
     log?.warn({ err: error }, "API client refused: the TLS handshake failed"),
   );
   const isUnix = options.listen.kind === "unix";
+  const callers = new WeakMap<object, Caller>();
   server.on("stream", (stream, headers) => {
     const { session } = stream;
-    if (session !== undefined) calls.accept(stream, headers, callerOf(session, isUnix));
+    if (session === undefined) return;
+    const caller = callers.get(session) ?? callerOf(session, isUnix, clientAuthority(options.tls));
+    callers.set(session, caller);
+    calls.accept(stream, headers, caller);
   });
   const address = await listen(server, options.listen);
   server.on("error", (error) => log?.error({ err: error }, "API can not take a connection"));
@@ -89,6 +93,11 @@ export async function createApiServer(
       return closing;
     },
   };
+}
+
+/** Of a server that makes certificates itself, and can make new ones in place of those that are overdue. */
+function clientAuthority(tls: ApiServerTls | IssuedTls | undefined): string | undefined {
+  return tls !== undefined && "current" in tls ? tls.current().ca : undefined;
 }
 
 async function openServer(

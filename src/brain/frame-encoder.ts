@@ -26,6 +26,8 @@ export class FrameEncoder {
   readonly #out = new ProtoWriter(INITIAL_BYTES);
   readonly #global = new GlobalWriter(hashBytes);
   readonly #cache: FrameCache;
+  /** Of further sets: the same object has another message in the global API. */
+  readonly #furtherCache: FrameCache;
   readonly #isShared: () => boolean;
 
   /**
@@ -34,6 +36,7 @@ export class FrameEncoder {
    */
   constructor(cacheBytes: number, isShared: () => boolean) {
     this.#cache = new FrameCache(cacheBytes);
+    this.#furtherCache = new FrameCache(cacheBytes);
     this.#isShared = isShared;
   }
 
@@ -86,9 +89,16 @@ export class FrameEncoder {
   }
 
   furtherSet(op: FurtherSetOp): void {
+    const kept = this.#furtherCache.get(op.value);
+    if (kept !== undefined) {
+      this.#out.raw(kept);
+      return;
+    }
+    const start = this.#out.length;
     beginSet(this.#out, SET_ID[op.set], op.path);
     this.#out.raw(jsonBytesOf(op.value));
     endSet(this.#out);
+    if (this.#isShared()) this.#furtherCache.set(op.value, undefined, this.#out.view(start));
   }
 
   /** An object of the global API under its own path. */

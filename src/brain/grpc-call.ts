@@ -29,6 +29,9 @@ export function refuseCall(stream: ServerHttp2Stream, status: GrpcStatus): void 
 /** What a call needs of an HTTP/2 stream. */
 export type GrpcStream = Duplex & Pick<ServerHttp2Stream, "respond" | "sendTrailers">;
 
+/** One for all: Node makes one with a stack at the end of each call where none is given. */
+const OVER = ended();
+
 /** One gRPC call on the side of the server: messages in, messages out, a status at the end. */
 export class GrpcCall {
   readonly #stream: GrpcStream;
@@ -39,7 +42,7 @@ export class GrpcCall {
   constructor(stream: GrpcStream, maxMessageBytes: number) {
     this.#stream = stream;
     this.#maxMessageBytes = maxMessageBytes;
-    stream.on("close", () => this.#abort.abort());
+    stream.on("close", () => this.#abort.abort(OVER));
     stream.on("wantTrailers", () => stream.sendTrailers(statusHeaders(this.#status)));
     stream.respond(RESPONSE_HEADERS, { waitForTrailers: true });
   }
@@ -88,7 +91,7 @@ export class GrpcCall {
   /** Ends the call with a status; what was sent before it still arrives. */
   end(status: GrpcStatus): void {
     this.#status = status;
-    this.#abort.abort();
+    this.#abort.abort(OVER);
     if (this.#stream.destroyed) return;
     this.#stream.end();
     // What the client still says is of no interest, but has to be read to see its end.

@@ -45,6 +45,7 @@ export function serveObjectWatch(call: GrpcCall, context: WatchContext): Promise
 
 async function serve(call: GrpcCall, context: WatchContext, open: OpenWatch): Promise<void> {
   const requests = new Requests(call);
+  const wait = new InterruptibleWait(call.signal);
   let current: { readonly wanted: string; readonly watch: Watch } | undefined;
   try {
     for (let request = await requests.take(); request; request = await requests.take()) {
@@ -54,7 +55,11 @@ async function serve(call: GrpcCall, context: WatchContext, open: OpenWatch): Pr
         current?.watch.close();
         current = { wanted, watch: open(context, request) };
       } else if (interest !== undefined) current.watch.setInterest?.(new Set(interest));
-      await sendNext(call, context, current.watch, interest && requests);
+      const next =
+        interest === undefined
+          ? current.watch.next(call.signal)
+          : nextUnless(wait, current.watch, requests);
+      await sendNext(call, context, next);
     }
   } finally {
     current?.watch.close();
@@ -93,45 +98,67 @@ class Requests {
 
 /**
  * By itself, so that nothing holds a change any more while the next request is awaited.
- * @param requests where a further one takes the place of this one, as long as that has no answer
+ * @param next undefined where a further request took the place of this one
  */
 async function sendNext(
   call: GrpcCall,
   { encoder, onSent }: WatchContext,
-  watch: Watch,
-  requests: Requests | undefined,
+  next: Promise<Iterable<void> | undefined>,
 ): Promise<void> {
-  const frames =
-    requests === undefined
-      ? await watch.next(call.signal)
-      : await nextUnless(call, watch, requests);
+  const frames = await next;
   if (frames !== undefined) onSent(await call.send(frames, encoder));
+}
+
+/** Waits of a call, of which each can be ended before its time; all of them end with the call. */
+class InterruptibleWait {
+  /** For as many waits as nobody interrupts: to make one takes as long as the rest of a change. */
+  #end = new AbortController();
+
+  constructor(call: AbortSignal) {
+    const abort = (): void => this.#end.abort(call.reason);
+    if (call.aborted) abort();
+    else call.addEventListener("abort", abort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  interrupt(): void {
+    const end = this.#end;
+    if (end.signal.aborted) return;
+    this.#end = new AbortController();
+    end.abort();
+  }
 }
 
 /** Undefined where a further request came first. */
 async function nextUnless(
-  call: GrpcCall,
+  wait: InterruptibleWait,
   watch: Watch,
   requests: Requests,
 ): Promise<Iterable<void> | undefined> {
-  const end = new AbortController();
-  const abort = (): void => end.abort();
-  call.signal.addEventListener("abort", abort, { once: true });
+  const { signal } = wait;
   let isReplaced = false;
+  let isOver = false;
+  const interrupt = (): void => {
+    if (!isOver) wait.interrupt();
+  };
   const replace = (request: WatchRequestMessage | undefined): void => {
-    if (request === undefined) return;
+    // The request for the change after this one comes when it is over.
+    if (request === undefined || isOver) return;
     isReplaced = true;
-    abort();
+    interrupt();
   };
   // What is wrong with it is told when its turn comes.
-  requests.ahead().then(replace, abort);
+  requests.ahead().then(replace, interrupt);
   try {
-    return await watch.next(end.signal);
+    return await watch.next(signal);
   } catch (error) {
-    if (isReplaced && !call.signal.aborted) return undefined;
+    if (isReplaced && !wait.signal.aborted) return undefined;
     throw error;
   } finally {
-    call.signal.removeEventListener("abort", abort);
+    isOver = true;
   }
 }
 

@@ -5,21 +5,20 @@ import type { ValuesOf } from "../core/options/option-spec.ts";
 import { checkAuthorities, checkPair } from "../platform/tls/check-pair.ts";
 import type { LB_OPTIONS } from "./lb-options.ts";
 
-type LbFiles = Pick<
-  ValuesOf<typeof LB_OPTIONS>,
-  "socks5Users" | "tlsCert" | "tlsKey" | "tlsClientCa"
->;
+type LbFiles = Pick<ValuesOf<typeof LB_OPTIONS>, "tlsCert" | "tlsKey" | "tlsClientCa"> &
+  Partial<Pick<ValuesOf<typeof LB_OPTIONS>, "socks5Users">> & {
+    readonly usersFile?: string | undefined;
+  };
 
 /**
  * That the files of a load balancer can be used, before anything is started with them.
  * @throws CoreError ERR_CONFIG_INVALID
  */
 export async function checkLbFiles(values: LbFiles): Promise<void> {
-  const { socks5Users, tlsCert, tlsKey, tlsClientCa } = values;
-  if (socks5Users !== undefined) {
-    const text = await read("--socks5-users", socks5Users);
-    await refuse("--socks5-users", socks5Users, () => void parseUsers(text));
-  }
+  const { socks5Users, usersFile, tlsCert, tlsKey, tlsClientCa } = values;
+  const parse = (text: string): void => void parseUsers(text);
+  if (socks5Users !== undefined) await checkFile("--socks5-users", socks5Users, parse);
+  if (usersFile !== undefined) await checkFile("--users-file", usersFile, parse);
   for (const [index, certFile] of tlsCert.entries()) {
     const keyFile = tlsKey[index] ?? "";
     const cert = await read("--tls-cert", certFile);
@@ -27,10 +26,27 @@ export async function checkLbFiles(values: LbFiles): Promise<void> {
     const problem = checkPair(cert, key, { certFiles: [certFile], keyFile });
     if (problem !== undefined) throw new CoreError("ERR_CONFIG_INVALID", `--tls-cert: ${problem}`);
   }
-  if (tlsClientCa === undefined) return;
-  const problem = checkAuthorities(await read("--tls-client-ca", tlsClientCa));
+  if (tlsClientCa !== undefined) await checkAuthoritiesFile("--tls-client-ca", tlsClientCa);
+}
+
+/** @throws CoreError ERR_CONFIG_INVALID */
+export async function checkAuthoritiesFile(flag: string, path: string): Promise<void> {
+  const problem = checkAuthorities(await read(flag, path));
   if (problem === undefined) return;
-  throw new CoreError("ERR_CONFIG_INVALID", `--tls-client-ca: ${tlsClientCa}: ${problem}`);
+  throw new CoreError("ERR_CONFIG_INVALID", `${flag}: ${path}: ${problem}`);
+}
+
+/**
+ * @param parse throws where the text can not be used
+ * @throws CoreError ERR_CONFIG_INVALID
+ */
+export async function checkFile(
+  flag: string,
+  path: string,
+  parse: (text: string) => void,
+): Promise<void> {
+  const text = await read(flag, path);
+  await refuse(flag, path, () => parse(text));
 }
 
 async function read(flag: string, path: string): Promise<string> {

@@ -10,7 +10,7 @@ test.each([
   ["node", { platform: "linux", arch: "x64" }, "--provider is node"],
   ["auto", { platform: "darwin", arch: "arm64" }, "this is darwin"],
 ])("provider %s on %o is refused, with what to do", async (provider, machine, reason) => {
-  const refusal = checkLbTls(provider, machine);
+  const refusal = checkLbTls(provider, "--tls-cert", machine);
   await expect(refusal).rejects.toMatchObject({ code: "ERR_NOT_POSSIBLE_HERE" });
   await expect(refusal).rejects.toThrow(/^--tls-cert: .*run it there, or have TLS end before it$/);
   await expect(refusal).rejects.toThrow(reason);

@@ -1,11 +1,12 @@
+import { IPVS_OPTIONS } from "../backends/ipvs/options.ts";
 import { loadBackend } from "../backends/registry.ts";
 import { CoreError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
-import { flagLayer, resolveOptions } from "../core/options/resolve-options.ts";
 import { AVAILABLE_BACKENDS, refuseBackend } from "../daemon/backend-words.ts";
 import { INSTANCE_OPTIONS } from "../daemon/options.ts";
 import { readThisMachine } from "../daemon/this-machine.ts";
 import type { InstanceLock } from "../platform/linux/instance-lock.ts";
+import { cleanupValues } from "./cleanup-values.ts";
 import type { CliContext, CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_OK } from "./exit-codes.ts";
 import { resolveFlags } from "./flags.ts";
@@ -24,6 +25,10 @@ const CLEANUP_OPTIONS = {
   edge: { kind: "boolean", help: "remove what edge node made: workloads lose their network" },
   state: INSTANCE_OPTIONS.state,
   takeOver: { kind: "boolean", help: "also while a kube-proxy runs" },
+  ipvsExcludeCidrs: {
+    ...IPVS_OPTIONS.ipvsExcludeCidrs,
+    help: "with --to ipvs: virtual servers with such addresses are of others; as it was given to run",
+  },
 } as const;
 
 export const CLEANUP: CommandSpec = {
@@ -35,6 +40,10 @@ export const CLEANUP: CommandSpec = {
   optionGroups: [{ title: "What to remove", specs: CLEANUP_OPTIONS }],
   examples: [
     { help: "chains and rules of iptables", command: "cleanup --to iptables" },
+    {
+      help: "virtual servers, but for those of others",
+      command: "cleanup --to ipvs --ipvs-exclude-cidrs 192.0.2.0/24",
+    },
     { help: "what kube-proxy left, after it was stopped", command: "cleanup --kube-proxy" },
     { help: "the edge node of this machine", command: "cleanup --edge --state /var/lib/portolan" },
   ],
@@ -42,17 +51,17 @@ export const CLEANUP: CommandSpec = {
 };
 
 async function cleanup(input: CommandInput): Promise<number> {
-  const { to, kubeProxy, edge, state, takeOver } = resolveFlags(CLEANUP_OPTIONS, input);
+  const { to, kubeProxy, edge, state, ...backendFlags } = resolveFlags(CLEANUP_OPTIONS, input);
   if (to.length === 0 && !kubeProxy && !edge) {
     throw new CoreError("ERR_USAGE", "missing; expected --to BACKEND, --kube-proxy or --edge");
   }
   const { stdout } = input.context;
   for (const name of to) {
-    await cleanBackend(name, { takeOver }, input.context);
+    await cleanBackend(name, backendFlags, input.context);
     stdout.write(`${name}: nothing is left\n`);
   }
   if (kubeProxy) {
-    await cleanKubeProxy(takeOver);
+    await cleanKubeProxy(backendFlags.takeOver);
     stdout.write("kube-proxy: nothing is left\n");
   }
   if (edge) stdout.write(`edge: nothing is left (workloads: ${await cleanEdge(state)})\n`);
@@ -66,7 +75,7 @@ async function cleanBackend(
 ): Promise<void> {
   const definition = await loadBackend(name);
   if (definition === undefined) refuseBackend(name, "--to");
-  const findings = await definition.probe(readThisMachine());
+  const findings = await definition.probe(readThisMachine(), "clean-up");
   const missing = findings.filter(({ severity }) => severity === "missing");
   if (missing.length > 0) {
     const lines = missing.map(({ what, remedy }) => `  ${what}: ${remedy}`);
@@ -75,14 +84,7 @@ async function cleanBackend(
       [`the backend "${name}" does not work here:`, ...lines].join("\n"),
     );
   }
-  const known = Object.entries(flags).filter(([flag]) => flag in definition.options);
-  const { values } = resolveOptions(definition.options, [flagLayer(Object.fromEntries(known))]);
-  if (values === undefined) {
-    throw new CoreError(
-      "ERR_USAGE",
-      `--to: "${name}" can not be opened without options of its own`,
-    );
-  }
+  const values = cleanupValues(definition.options, flags, context.environment);
   const backend = await definition.create(values, {
     nodeName: context.hostName,
     log: logTo(context),

@@ -7,7 +7,7 @@ import { type ListenerMode, listenerSchema } from "../core/model/listener.ts";
 import type { ModelObject } from "../core/model/object.ts";
 import { serviceSchema } from "../core/model/service.ts";
 import { isSocketPath, nameOfPlace, parseSocketPath } from "../core/model/socket-path.ts";
-import { formatListenAddress, type ListenAddress } from "../core/options/listen-address.ts";
+import { listenPlace } from "../core/options/listen-place.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { LB_OPTIONS } from "./lb-options.ts";
 import { lbTls } from "./lb-tls.ts";
@@ -23,7 +23,7 @@ const NAME = "lb";
  */
 export function lbObjects(values: LbValues): readonly ModelObject[] {
   const problems: string[] = [];
-  const at = listenerPlace(values.listen, problems);
+  const at = listenPlace(values.listen, problems);
   const servers = parseServers(values, problems);
   checkOptions(values, problems);
   const { certificates, tls } = lbTls(values, problems);
@@ -59,34 +59,6 @@ export function lbObjects(values: LbValues): readonly ModelObject[] {
     ...certificates,
     ...servers.map(endpointOf),
   ];
-}
-
-interface Place {
-  /** An IP address or a path. */
-  readonly address: string;
-  /** 0 for a path. */
-  readonly port: number;
-}
-
-function listenerPlace(listen: ListenAddress | undefined, problems: string[]): Place | undefined {
-  if (listen === undefined) {
-    problems.push("--listen: missing; expected HOST:PORT, PORT or unix:PATH");
-    return undefined;
-  }
-  if (listen.kind === "unix") {
-    if (listen.path.startsWith("/")) return { address: listen.path, port: 0 };
-    problems.push(
-      `--listen: "unix:${listen.path}" is not valid; expected a path that begins with /`,
-    );
-    return undefined;
-  }
-  const address = canonicalIp(listen.host);
-  if (address !== undefined && listen.port !== 0) return { address, port: listen.port };
-  const text = formatListenAddress(listen);
-  problems.push(
-    `--listen: "${text}" is not valid; expected an IP address and a port from 1 to 65535`,
-  );
-  return undefined;
 }
 
 function parseServers(values: LbValues, problems: string[]): readonly HostPort[] {

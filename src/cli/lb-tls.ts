@@ -39,6 +39,6 @@ export function lbTls(
   if (certificates.length === 0) return { certificates, tls: undefined };
   return {
     certificates,
-    tls: { certificates: certificates.map(keyOf), clientCaFile: tlsClientCa },
+    tls: { certificates: certificates.map(keyOf), clientCaFile: tlsClientCa, peers: [] },
   };
 }

@@ -6,7 +6,7 @@ const PREFIX = "PORTOLAN_";
 
 /** Read by tests and tools of the repository, or secrets that some version reads. */
 const NO_OPTION =
-  /^PORTOLAN_(?:TEST_.*|REGENERATE|RESP_PASSWORD|HTTP_TOKEN|ETCD_PASSWORD|WEBSOCKS_PASSWORD)$/;
+  /^PORTOLAN_(?:TEST_.*|REGENERATE|RESP_PASSWORD|HTTP_TOKEN|ETCD_PASSWORD|WEBSOCKS_PASSWORD|KCPTUN_SECRET)$/;
 
 /** What Kubernetes sets in every pod beside a service whose name begins with `portolan`. */
 const OF_KUBERNETES =

@@ -9,6 +9,9 @@ import {
   type ControllerState,
   type ControllersPort,
   type ControlWorld,
+  type DelegateEntry,
+  type DelegateState,
+  type DelegatesPort,
   type DesiredChange,
   type KeptFile,
   type RuntimeChange,
@@ -36,6 +39,7 @@ export class MemoryWorld implements ControlWorld {
   readonly store: GlobalStore;
   readonly engine: EnginePort | undefined;
   readonly controllers: MemoryControllers = new MemoryControllers();
+  readonly delegates: MemoryDelegates = new MemoryDelegates();
   readonly version = "0.0.0-test";
   readonly files: Map<string, string> = new Map(PEM_FILES);
   readonly hosts: Map<string, readonly string[]> = new Map([
@@ -129,6 +133,25 @@ export class MemoryWorld implements ControlWorld {
     const error = this.failNext;
     this.failNext = undefined;
     if (error !== undefined) throw error;
+  }
+}
+
+/** Delegates that follow and announce nothing. */
+export class MemoryDelegates implements DelegatesPort {
+  #states: readonly DelegateState[] = [];
+
+  list(): readonly DelegateState[] {
+    return [...this.#states];
+  }
+
+  async add(entry: DelegateEntry): Promise<void> {
+    const status = entry.kind === "smart-group-delegate" ? "following" : "checking";
+    const state = { entry, status, servers: [], to: "this instance", problem: "" };
+    this.#states = [...this.#states, state];
+  }
+
+  async remove(kind: DelegateEntry["kind"], name: string): Promise<void> {
+    this.#states = this.#states.filter(({ entry }) => entry.kind !== kind || entry.name !== name);
   }
 }
 

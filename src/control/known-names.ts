@@ -1,5 +1,6 @@
 import type { ResourceName } from "./resource-names.ts";
 import { controllerNames } from "./resources/controllers.ts";
+import { delegateNames } from "./resources/delegates.ts";
 import { nameOfKey } from "./resources/names.ts";
 import { viewOf } from "./resources/state-view.ts";
 import { desiredOf } from "./resources/table.ts";
@@ -32,6 +33,9 @@ function allNames(world: ControlWorld, type: ResourceName): Iterable<string> {
     case "http-controller":
     case "stdio-controller":
       return controllerNames(world, type);
+    case "smart-group-delegate":
+    case "smart-node-delegate":
+      return delegateNames(world, type);
     default:
       return desiredOf(type)?.names({ within: [], view, engine: world.engine }) ?? [];
   }

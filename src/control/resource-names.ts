@@ -13,6 +13,9 @@ export const RESOURCE_NAMES = [
   "cert-key",
   "service",
   "endpoint",
+  // Of the mesh: what follows and announces.
+  "smart-group-delegate",
+  "smart-node-delegate",
   // Of the engine: what runs.
   "event-loop-group",
   "event-loop",

@@ -25,7 +25,50 @@ export type RuntimeEntry =
       readonly address: string;
       /** File that holds the secret; empty: none. */
       readonly secretFile: string;
-    };
+    }
+  | GroupDelegateEntry
+  | NodeDelegateEntry;
+
+/** A server group that follows the instances of a service. */
+export interface GroupDelegateEntry {
+  readonly kind: "smart-group-delegate";
+  readonly name: string;
+  /** Key of the service. */
+  readonly service: string;
+  /** Name of its port; empty: the only one. */
+  readonly servicePort: string;
+  /** Empty: any. */
+  readonly zone: string;
+  /** Key of the group. */
+  readonly serverGroup: string;
+}
+
+/** A port of this machine that is announced as an instance of a service while it answers. */
+export interface NodeDelegateEntry {
+  readonly kind: "smart-node-delegate";
+  readonly name: string;
+  /** Key of the service. */
+  readonly service: string;
+  readonly servicePort: string;
+  /** Empty: none. */
+  readonly zone: string;
+  /** What others call: an IP address, or the one that `nic` has. */
+  readonly address: string;
+  /** Name of a network interface; empty where `address` says it. */
+  readonly nic: string;
+  /** Of `nic`. */
+  readonly family: "v4" | "v6";
+  readonly port: number;
+  readonly weight: number;
+  /** HOST:PORT; empty: what is announced. */
+  readonly checkAddress: string;
+  readonly timeoutMs: number;
+  readonly periodMs: number;
+  readonly up: number;
+  readonly down: number;
+}
+
+export type DelegateEntry = GroupDelegateEntry | NodeDelegateEntry;
 
 /** By what an entry is found again: names are of all groups and types together. */
 export interface RuntimeName {
@@ -63,6 +106,28 @@ export interface ControllersPort {
   openConsole(): boolean;
 }
 
+/** How a delegate does. */
+export interface DelegateState {
+  readonly entry: DelegateEntry;
+  /** One word: `following`, `announced`, `down`. */
+  readonly status: string;
+  /** What it put into its group, or announced: names of servers, or the address. */
+  readonly servers: readonly string[];
+  /** Where it announces; empty for those that follow. */
+  readonly to: string;
+  /** What is wrong, in words; empty where nothing is. */
+  readonly problem: string;
+}
+
+/** Delegates as commands see them. */
+export interface DelegatesPort {
+  /** In no order. */
+  list(): readonly DelegateState[];
+  add(entry: DelegateEntry): Promise<void>;
+  /** What it had put or announced is gone when it settles, or where that can not be reached soon after. */
+  remove(kind: DelegateEntry["kind"], name: string): Promise<void>;
+}
+
 /** A private file that a command is about to use. */
 export interface KeptFile {
   readonly path: string;
@@ -76,6 +141,7 @@ export interface ControlWorld {
   /** Undefined where no data plane is in this process. */
   readonly engine: EnginePort | undefined;
   readonly controllers: ControllersPort;
+  readonly delegates: DelegatesPort;
   /**
    * Makes a change true, all or nothing: store, journal, data planes. Settles when it is kept and the
    * data planes have it; where one can not (a port is taken), all of it is taken back.

@@ -18,6 +18,7 @@ export type ErrorCode =
   | "ERR_JOURNAL"
   | "ERR_NOT_POSSIBLE_HERE"
   | "ERR_LISTEN"
+  | "ERR_NO_SERVER"
   | "ERR_SYSTEM_CALL"
   | "ERR_PROGRAM_FAILED"
   | "ERR_LOOP_ENDED"

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Log } from "../core/log.ts";
+import type { OpStream } from "../core/sinks/pump.ts";
 import { type DeleteOp, type Op, RESET, SYNC } from "../core/view/ops.ts";
 import { auditedStream } from "./audited-stream.ts";
-import type { OpStream } from "./pump.ts";
 
 const OWNER = "api:brain";
 

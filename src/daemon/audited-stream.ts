@@ -1,6 +1,6 @@
 import type { Log } from "../core/log.ts";
+import type { OpStream } from "../core/sinks/pump.ts";
 import type { DeleteOp, Op, SetOp } from "../core/view/ops.ts";
-import type { OpStream } from "./pump.ts";
 
 /** So many changes are named; the rest is counted. */
 const MAX_NAMED = 20;

@@ -11,29 +11,17 @@ export const AUTO = "auto";
 /** The words that `--to` takes. */
 export const AVAILABLE_BACKENDS: readonly string[] = [...BACKEND_NAMES, API, AUTO];
 
-/** Backends that this version does not have. */
-const NOT_AVAILABLE: readonly string[] = ["nftables", "iptables", "ipvs", "hcn", "edge"].filter(
-  (name) => !BACKEND_NAMES.includes(name),
-);
-
 /**
  * Says why there is no backend of that name.
  * @param where what an error calls the place that it stands in
  */
 export function refuseBackend(name: string, where: string): never {
   // What is a word elsewhere may be none here: `cleanup --to auto`.
-  const available = AVAILABLE_BACKENDS.filter((known) => known !== name).join(", ");
-  if (NOT_AVAILABLE.includes(name)) {
-    throw new CoreError(
-      "ERR_NOT_POSSIBLE_HERE",
-      `${where}: the backend "${name}" is not available in this version; available: ${available}`,
-    );
-  }
-  const others = [...AVAILABLE_BACKENDS, ...NOT_AVAILABLE].filter((known) => known !== name);
+  const others = AVAILABLE_BACKENDS.filter((known) => known !== name);
   const near = nearest(name, others);
   const hint = near === undefined ? "" : ` (did you mean "${near}"?)`;
   throw new CoreError(
     "ERR_CONFIG_INVALID",
-    `${where}: "${name}" is not a backend${hint}; expected one of ${available}`,
+    `${where}: "${name}" is not a backend${hint}; expected one of ${others.join(", ")}`,
   );
 }

@@ -87,16 +87,6 @@ test("wrong flags are wrong usage, all of them at once", async () => {
   });
 });
 
-test.each([[{ from: ["file:a"], to: ["edge"] }, 'backend "edge" is not available']])(
-  "what this version does not have is not possible: %j",
-  async (flags, message) => {
-    await expect(resolve({ flags })).rejects.toMatchObject({
-      code: "ERR_NOT_POSSIBLE_HERE",
-      message: expect.stringContaining(message),
-    });
-  },
-);
-
 test("the error names the place where a word stands", async () => {
   await expect(
     resolve({ environment: { PORTOLAN_FROM: "file:a flie:b", PORTOLAN_TO: "prnt" } }),

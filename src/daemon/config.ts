@@ -24,6 +24,7 @@ import { type EtcdAccess, etcdAccessFor } from "./etcd-access.ts";
 import { Faults } from "./faults.ts";
 import { type ManagerConfig, resolveManager } from "./manager/manager-config.ts";
 import { MANAGER_OPTIONS } from "./manager/manager-options.ts";
+import { type IdentityConfig, resolveIdentity } from "./mesh/identity-config.ts";
 import { CONFIG_OPTION, CONTROL_OPTIONS, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
 import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
 import { readThisMachine } from "./this-machine.ts";
@@ -51,6 +52,8 @@ export interface InstanceConfig {
   readonly control?: ControlConfig;
   /** Missing where it is no manager. */
   readonly manager?: ManagerConfig | undefined;
+  /** Missing where it has none. */
+  readonly identity?: IdentityConfig | undefined;
 }
 
 export interface ConfigInputs {
@@ -106,6 +109,7 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
   if (values === undefined || faults.any) throw faults.error();
   const etcd = await etcdAccessFor(sources, manager, values, inputs.environment);
   const control = controls && (await resolveControl(controls, values.state, inputs.environment));
+  const identity = resolveIdentity(values, control?.stateFolder);
   return Object.freeze({
     node: values.node ?? inputs.hostName,
     sources: [...sources, ...ownSources],
@@ -113,13 +117,29 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     servesApi: entries.some((entry) => entry.to === API),
     values: {
       ...values,
+      ...shownBy(identity, values),
       metricsListen: addressOf(values.metricsListen),
       healthListen: addressOf(values.healthListen),
     },
     ...(etcd && { etcd }),
     ...(control && { control }),
     manager,
+    identity,
   });
+}
+
+type ApiClientValues = Pick<RunValues, "apiClientTlsCert" | "apiClientTlsKey" | "apiClientTlsCa">;
+
+/** An identity is shown to an API, unless another certificate is. */
+function shownBy(
+  identity: IdentityConfig | undefined,
+  { apiClientTlsCert, apiClientTlsKey, apiClientTlsCa }: ApiClientValues,
+): ApiClientValues {
+  if (identity === undefined || apiClientTlsCert !== undefined) {
+    return { apiClientTlsCert, apiClientTlsKey, apiClientTlsCa };
+  }
+  const { certFile, keyFile, caFile } = identity.files;
+  return { apiClientTlsCert: certFile, apiClientTlsKey: keyFile, apiClientTlsCa: caFile };
 }
 
 /** What an instance is for: who it listens to, and where the state goes unless somebody says otherwise. */

@@ -3,6 +3,7 @@ import type { GlobalStore } from "../core/store/global-store.ts";
 import type { InstanceConfig } from "./config.ts";
 import { createSource } from "./create-source.ts";
 import type { ApiAttachment, InstanceDeps } from "./instance-deps.ts";
+import { openAnnouncements } from "./mesh/open-announcements.ts";
 import { createPresence } from "./presence.ts";
 import { readThisMachine } from "./this-machine.ts";
 import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
@@ -49,15 +50,23 @@ async function startApi(
     return startManager(store, { ...config, manager }, { log, stateFolder: control.stateFolder });
   }
   const { createApiServer } = await import("../brain/api-server.ts");
+  const announcements = values.apiAnnouncements
+    ? await openAnnouncements(store, log, control?.stateFolder)
+    : undefined;
   const server = await createApiServer(store, {
     listen: values.apiListen,
     tls: serverTlsOf(values),
     maxMessageBytes: values.apiMaxMessageBytes,
+    gate: announcements?.gate,
     log,
   });
   return {
     address: server.address,
     watchers: () => server.stats().watchers,
-    close: () => server.close(),
+    metrics: () => announcements?.metrics() ?? [],
+    close: async () => {
+      await server.close();
+      await announcements?.close();
+    },
   };
 }

@@ -2,6 +2,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import { CONTROL_OWNER } from "../control/world.ts";
 import type { Log } from "../core/log.ts";
 import { formatListenAddress } from "../core/options/listen-address.ts";
+import type { OpStream } from "../core/sinks/pump.ts";
 import type { WatchRequest } from "../core/sinks/sink.ts";
 import type { Reporter, StatusBoard } from "../core/status/status-board.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
@@ -16,7 +17,6 @@ import { createConflictReport } from "./conflict-reports.ts";
 import type { FirstSyncs } from "./first-syncs.ts";
 import type { ApiSourceSpec, InstanceDeps } from "./instance-deps.ts";
 import type { Metrics } from "./metrics.ts";
-import type { OpStream } from "./pump.ts";
 import type { SourceSpec } from "./source-spec.ts";
 
 /** So many nodes are named where one is not known. */

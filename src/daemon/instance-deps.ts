@@ -2,12 +2,12 @@ import type { Machine } from "../backends/backend.ts";
 import type { Log } from "../core/log.ts";
 import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { ListenAddress } from "../core/options/listen-address.ts";
+import type { OpStream } from "../core/sinks/pump.ts";
 import type { WatchRequest } from "../core/sinks/sink.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import type { Source, SourceReporter } from "../sources/source.ts";
 import type { InstanceConfig } from "./config.ts";
 import type { Presence } from "./presence.ts";
-import type { OpStream } from "./pump.ts";
 import type { SourceSpec } from "./source-spec.ts";
 
 export type ApiSourceSpec = Extract<SourceSpec, { kind: "api" }>;

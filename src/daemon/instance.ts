@@ -1,5 +1,6 @@
 import type { Log } from "../core/log.ts";
 import type { NamedSink } from "../core/sinks/pipe.ts";
+import { pump } from "../core/sinks/pump.ts";
 import { type ComponentStatus, StatusBoard } from "../core/status/status-board.ts";
 import { API } from "./backend-words.ts";
 import { Closers } from "./closers.ts";
@@ -12,10 +13,10 @@ import { createFeed, type Feed } from "./feed.ts";
 import { FirstSyncs } from "./first-syncs.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { KubeProxyMetrics } from "./kube-proxy-metrics.ts";
+import { openIdentity } from "./mesh/open-identity.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openBackends } from "./open-backends.ts";
 import { patiently } from "./patiently.ts";
-import { pump } from "./pump.ts";
 import type { LiveParts } from "./requests/live-parts.ts";
 import { LogRing } from "./requests/log-ring.ts";
 import { readStatus } from "./requests/read-status.ts";
@@ -98,7 +99,19 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
     });
   if (!isSuccessor) await openServers();
   const end = new Deferred<void>();
-  const side = await openControl(config, { deps, board, closers, live, succession, end });
+  const side = await openControl(config, {
+    deps,
+    board,
+    metrics,
+    closers,
+    live,
+    succession,
+    end,
+  });
+  if (config.identity !== undefined) {
+    const report = board.add("server", "identity");
+    await openIdentity(config.identity, { deps, report, metrics, closers });
+  }
   const parts = { deps, board, metrics, closers, succession };
   const { sinks, unserved, always } = await openBackends(config, parts);
   live.always = always;
@@ -166,6 +179,7 @@ async function openControl(
   context: {
     readonly deps: InstanceDeps;
     readonly board: StatusBoard;
+    readonly metrics: Metrics;
     readonly closers: Closers;
     readonly live: LiveParts;
     readonly succession: Succession;
@@ -174,7 +188,7 @@ async function openControl(
 ): Promise<ControlSide | undefined> {
   const { control } = config;
   if (control === undefined) return undefined;
-  const { deps, board, closers, live, succession, end } = context;
+  const { deps, board, metrics, closers, live, succession, end } = context;
   const side = await ControlSide.open({
     config,
     control,
@@ -182,6 +196,8 @@ async function openControl(
     closers,
     live,
     report: board.add("server", "controllers"),
+    meshReport: () => board.add("server", "mesh"),
+    metrics,
     status: () => readStatus(succession.parts),
     shutdown: () => end.resolve(),
   });

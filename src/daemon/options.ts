@@ -3,6 +3,7 @@ import type { OptionSpec, OptionSpecs, ValuesOf } from "../core/options/option-s
 import { AVAILABLE_BACKENDS } from "./backend-words.ts";
 import { KUBE_OPTIONS } from "./kube-options.ts";
 import { MANAGER_OPTIONS } from "./manager/manager-options.ts";
+import { MESH_OPTIONS } from "./mesh/mesh-options.ts";
 
 /** Options of every command. */
 export const LOG_OPTIONS = {
@@ -111,6 +112,10 @@ export const API_SERVER_OPTIONS = {
     kind: "string",
     placeholder: "FILE",
     help: "authorities (PEM) that clients' certificates must come from",
+  },
+  apiAnnouncements: {
+    kind: "boolean",
+    help: "whoever may call the API may announce instances of services there; a manager lets those do it who have an identity of the service",
   },
   apiMaxMessageBytes: {
     kind: "number",
@@ -236,6 +241,7 @@ export const RUN_OPTIONS: typeof INSTANCE_OPTIONS &
   typeof API_SERVER_OPTIONS &
   typeof API_CLIENT_OPTIONS &
   typeof ETCD_OPTIONS &
+  typeof MESH_OPTIONS &
   typeof LOG_OPTIONS = {
   ...INSTANCE_OPTIONS,
   ...FILE_OPTIONS,
@@ -243,6 +249,7 @@ export const RUN_OPTIONS: typeof INSTANCE_OPTIONS &
   ...API_SERVER_OPTIONS,
   ...API_CLIENT_OPTIONS,
   ...ETCD_OPTIONS,
+  ...MESH_OPTIONS,
   ...LOG_OPTIONS,
 };
 
@@ -264,5 +271,6 @@ export const OPTION_GROUPS: readonly { readonly title: string; readonly specs: O
   { title: "API server (--to api)", specs: API_SERVER_OPTIONS },
   { title: "API client (--from api:)", specs: API_CLIENT_OPTIONS },
   { title: "etcd (--from etcd:)", specs: ETCD_OPTIONS },
+  { title: "Mesh", specs: MESH_OPTIONS },
   { title: "Logs", specs: LOG_OPTIONS },
 ];

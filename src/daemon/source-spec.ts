@@ -5,6 +5,7 @@ import {
   formatListenAddress,
   type ListenAddress,
   parseListenAddress,
+  parseServerAddresses,
 } from "../core/options/listen-address.ts";
 
 /**
@@ -84,8 +85,5 @@ function etcdSpec(rest: string): SourceSpec | undefined {
 
 /** `HOST:PORT,HOST:PORT`, or nothing for the default port on loopback; undefined where it is something else. */
 export function parseEtcdMembers(text: string): readonly ListenAddress[] | undefined {
-  const words = text === "" ? [String(DEFAULT_ETCD_PORT)] : text.split(",");
-  const members = words.map((word) => parseListenAddress(word));
-  const good = members.filter((member) => member?.kind === "tcp" && member.port !== 0);
-  return good.length === words.length ? good.flatMap((member) => member ?? []) : undefined;
+  return parseServerAddresses(text === "" ? String(DEFAULT_ETCD_PORT) : text);
 }

@@ -2,7 +2,7 @@
  * # FDs: what everything in `net/` and `proxy/` stands on
  *
  * A **provider** makes FDs and has the selector that watches them; it serves one event loop. `posix`
- * (Linux, system calls), `node` (Node's own sockets), `memory` (a simulated network); `kcp` later. The
+ * (Linux, system calls), `node` (Node's own sockets), `memory` (a simulated network), `kcp` (over datagrams of another). The
  * layers above never know which: there is no descriptor number here, and what only some can do is
  * asked for (`StreamFd.splice`, `Provider.pipes`).
  *
@@ -226,6 +226,8 @@ export interface Provider {
   connect(to: SocketAddress, options?: StreamOptions): StreamFd;
   listen(on: SocketAddress, options: ListenOptions): ServerFd;
   bindDatagram(on: SocketAddress, options?: DatagramOptions): DatagramFd;
+  /** The streams that come by KCP to a socket for datagrams. Missing where there is no secret for that. */
+  serveTunnels?(fd: DatagramFd, options: ListenOptions): ServerFd;
   /** Takes what another loop gave up. Undefined where the provider can not. */
   readonly adopt: Adopter | undefined;
   close(): void;

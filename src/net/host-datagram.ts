@@ -43,6 +43,7 @@ export class HostDatagram implements DatagramFd {
   readonly #waiting: Received[] = [];
   #outgoing: { readonly bytes: Uint8Array; readonly to: SocketAddress | undefined }[] = [];
   #openResult = -ERRNO.EINPROGRESS;
+  #failure = 0;
   isClosed = false;
 
   constructor(selector: HostSelector, batch: ReceivedBatch, carrier: DatagramCarrier) {
@@ -52,7 +53,7 @@ export class HostDatagram implements DatagramFd {
   }
 
   get readable(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting.length > 0 || this.#failure < 0;
   }
 
   get writable(): boolean {
@@ -64,8 +65,10 @@ export class HostDatagram implements DatagramFd {
     this.#registration.report(WRITABLE);
   }
 
+  /** It could not be opened; or, later, the system heard that a datagram did not arrive. */
   failed(result: number): void {
     if (this.#openResult === -ERRNO.EINPROGRESS) this.#openResult = result;
+    else this.#failure = result;
     this.#registration.report(READABLE | WRITABLE | HANGUP);
   }
 
@@ -81,6 +84,9 @@ export class HostDatagram implements DatagramFd {
   }
 
   receive(): number {
+    const failure = this.#failure;
+    this.#failure = 0;
+    if (failure < 0 && this.#waiting.length === 0) return failure;
     this.#batch.datagrams = this.#waiting.splice(0, BATCH);
     return this.#batch.datagrams.length;
   }

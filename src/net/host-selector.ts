@@ -47,6 +47,10 @@ export class HostSelector implements Selector {
     this.#onPending();
   }
 
+  get hasPending(): boolean {
+    return this.#pending.size > 0;
+  }
+
   forget(slot: number): void {
     this.#pending.delete(slot);
   }

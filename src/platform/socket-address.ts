@@ -7,6 +7,8 @@ export interface IpSocketAddress {
   readonly ip: string;
   /** 0 where any free one is wanted. */
   readonly port: number;
+  /** Streams there go by KCP over UDP, not by TCP. */
+  readonly transport?: "kcp";
 }
 
 /** A path, or an abstract name as tools print it: `@name`. Empty for a socket without a name. */
@@ -22,6 +24,10 @@ const MAX_PORT = 65_535;
 
 export function ipAddress(ip: string, port: number): IpSocketAddress {
   return { family: familyOf(ip), ip, port };
+}
+
+export function kcpAddress(ip: string, port: number): IpSocketAddress {
+  return { ...ipAddress(ip, port), transport: "kcp" };
 }
 
 export function unixAddress(path: string): UnixSocketAddress {

@@ -2,6 +2,8 @@ import type { Family } from "../core/model/address.ts";
 import type { BalancingMethod, HealthCheck, RouteHints } from "../core/model/group.ts";
 import type { ListenerMode, ProxyProtocol } from "../core/model/listener.ts";
 import type { SecurityGroup } from "../core/model/security-group.ts";
+import type { TargetRule } from "../core/model/target-rules.ts";
+import type { AccessWord, WayWord, WebsocksUrl } from "../core/model/websocks.ts";
 import type { SocketAddress } from "../platform/socket-address.ts";
 
 /** A server that a group sends to. */
@@ -17,12 +19,29 @@ export interface ServerConfig {
   readonly families?: readonly Family[];
 }
 
+/** What carries a stream: TCP (or a unix socket), or a tunnel of KCP over UDP. */
+export type StreamTransport = "tcp" | "kcp";
+
+/** TLS to servers. */
+export interface DialTlsConfig {
+  /** What they are shown. */
+  readonly certificate: CertificateConfig;
+  /** PEM text of the authorities that theirs must come from. */
+  readonly caPem: string;
+  /** Who they may be. */
+  readonly peers: readonly string[];
+}
+
 export interface GroupConfig {
   readonly key: string;
   readonly method: BalancingMethod;
   readonly healthCheck: HealthCheck;
   /** How long a server that came up takes to get its full share; 0: at once. */
   readonly slowStartMs: number;
+  /** How its servers are reached; missing: TCP. */
+  readonly transport?: StreamTransport;
+  /** Missing: plain. */
+  readonly tls?: DialTlsConfig | undefined;
   readonly servers: readonly ServerConfig[];
 }
 
@@ -52,6 +71,8 @@ export interface TlsConfig {
   readonly certificates: readonly string[];
   /** PEM text of the authorities whose clients are let in; empty: clients need no certificate. */
   readonly clientCaPem: string;
+  /** Who of them is let in; missing or empty: all. */
+  readonly peers?: readonly string[];
 }
 
 export interface UserConfig {
@@ -66,6 +87,30 @@ export interface DnsConfig {
   readonly forwardTo: readonly SocketAddress[];
   /** How long answers about servers may be kept. */
   readonly ttlSeconds: number;
+}
+
+export interface SitePage {
+  /** Of the field `Content-Type`. */
+  readonly type: string;
+  readonly body: Uint8Array;
+}
+
+/** The server's end of tunnels; who may come are the users of the listener. */
+export interface WebsocksConfig {
+  readonly targets: readonly TargetRule<AccessWord>[];
+  /** By their paths. */
+  readonly site: ReadonlyMap<string, SitePage>;
+}
+
+/** The client's end of tunnels. */
+export interface WebsocksAgentConfig {
+  /** By `HOST:PORT`, which is what a server is named in its namespace. */
+  readonly servers: ReadonlyMap<string, WebsocksUrl>;
+  readonly password: string;
+  /** PEM text of the authorities of servers; empty where no server has TLS. */
+  readonly caPem: string;
+  readonly rules: readonly TargetRule<WayWord>[];
+  readonly poolSize: number;
 }
 
 /** Clients that are sent to another upstream than all others. */
@@ -86,6 +131,8 @@ export interface ListenerConfig {
   readonly key: string;
   readonly address: SocketAddress;
   readonly mode: ListenerMode;
+  /** What its clients come by. */
+  readonly transport: StreamTransport;
   /** Key of the upstream that it sends to. */
   readonly upstream: string;
   readonly proxyProtocol: ProxyProtocol;
@@ -107,10 +154,14 @@ export interface ListenerConfig {
   readonly workLoops: string;
   /** HTTP: networks whose word is taken for who their client is. */
   readonly trustedHops: readonly string[];
-  /** SOCKS5: one of them a client must be; empty: nobody is asked. */
+  /** SOCKS5 and WebSocks: one of them a client must be; empty: nobody is asked, but in WebSocks. */
   readonly users: readonly UserConfig[];
   /** For mode `dns`. */
   readonly dns: DnsConfig | undefined;
+  /** For mode `websocks`. */
+  readonly websocks: WebsocksConfig | undefined;
+  /** For mode `websocks-agent`. */
+  readonly websocksAgent: WebsocksAgentConfig | undefined;
   readonly exceptions: readonly UpstreamException[];
   /** Not empty: calls go by the address that they were made to, and to nobody where it is not among these. */
   readonly redirected: readonly RedirectedAddress[];
@@ -119,6 +170,7 @@ export interface ListenerConfig {
 /** What most listeners do not use. */
 export const PLAIN_LISTENER: Pick<
   ListenerConfig,
+  | "transport"
   | "fallsBack"
   | "tls"
   | "acceptLoops"
@@ -126,9 +178,12 @@ export const PLAIN_LISTENER: Pick<
   | "trustedHops"
   | "users"
   | "dns"
+  | "websocks"
+  | "websocksAgent"
   | "exceptions"
   | "redirected"
 > = {
+  transport: "tcp",
   fallsBack: true,
   tls: undefined,
   acceptLoops: "",
@@ -136,6 +191,8 @@ export const PLAIN_LISTENER: Pick<
   trustedHops: [],
   users: [],
   dns: undefined,
+  websocks: undefined,
+  websocksAgent: undefined,
   exceptions: [],
   redirected: [],
 };

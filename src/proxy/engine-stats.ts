@@ -1,3 +1,4 @@
+import type { TunnelStats } from "../net/kcp/tunnel-counters.ts";
 import type { LoopStats } from "../net/loop-counters.ts";
 import type { SocketAddress } from "../platform/socket-address.ts";
 import type { Health } from "./health/health-state.ts";
@@ -32,9 +33,16 @@ export interface GroupStats extends TrafficCounts {
   readonly servers: readonly ServerStats[];
 }
 
+/** What a loop did so far. */
+export interface LoopFigures extends LoopStats {
+  readonly name: string;
+  /** Undefined where nothing is reached by KCP. */
+  readonly tunnels?: TunnelStats | undefined;
+}
+
 /** What an engine did so far, and does now. */
 export interface EngineStats {
-  readonly loops: readonly (LoopStats & { readonly name: string })[];
+  readonly loops: readonly LoopFigures[];
   readonly listeners: readonly ListenerStats[];
   readonly groups: readonly GroupStats[];
 }

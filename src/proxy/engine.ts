@@ -1,8 +1,7 @@
-import { lookup } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import type { Log } from "../core/log.ts";
-import { canonicalIp } from "../core/model/address.ts";
+import type { TunnelSettings } from "../net/kcp/kcp-options.ts";
 import type { WorkerStart } from "../net/threads/loop-thread.ts";
 import type { Fleet, FleetEvents } from "./engine/fleet.ts";
 import type { MemberHealth, OnHealth } from "./engine/health-board.ts";
@@ -10,6 +9,7 @@ import type { InheritedSockets } from "./engine/inherited-sockets.ts";
 import type { EngineLoops } from "./engine/loop-control.ts";
 import { NodeFleet } from "./engine/node-fleet.ts";
 import { ProxyEngine } from "./engine/proxy-engine.ts";
+import { lookUp, sleepUnheld } from "./engine/system-names.ts";
 import type { EngineChannels } from "./engine-channels.ts";
 import type { EngineConfig } from "./engine-config.ts";
 import type { EngineNames } from "./engine-names.ts";
@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly provider: "posix" | "node";
   readonly log: Log;
   readonly drainTimeoutMs: number;
+  /** The secret of tunnels; missing: nothing is reached or served by KCP. */
+  readonly tunnels?: TunnelSettings | undefined;
   /** Listening sockets that another process gave; those that the first configuration does not use are closed. */
   readonly inherited?: InheritedSockets;
   /** How threads are started; another way than Node's own is for tests, which run the sources. */
@@ -69,7 +71,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const posix = options.provider === "posix" ? await loadPosixFleet(log) : undefined;
   const startFleet = async (events: FleetEvents): Promise<Fleet> =>
     posix === undefined
-      ? new NodeFleet({ log, sleep }, events)
+      ? new NodeFleet({ log, sleep, tunnels: options.tunnels }, events)
       : await posix.start({ ...options, inherited, sleep: sleepUnheld }, events);
   return ProxyEngine.start({
     log,
@@ -91,14 +93,4 @@ async function loadPosixFleet(
     log.warn({ err: error }, "the provider posix does not work here: Node's own sockets are used");
     return undefined;
   }
-}
-
-/** Does not keep the process from ending. */
-async function sleepUnheld(ms: number): Promise<void> {
-  await sleep(ms, undefined, { ref: false });
-}
-
-async function lookUp(name: string): Promise<readonly string[]> {
-  const found = await lookup(name, { all: true });
-  return found.map(({ address }) => canonicalIp(address)).filter((ip) => ip !== undefined);
 }

@@ -214,8 +214,8 @@ test("there is a manifest for each way to run it, and no other", () => {
   expect(readdirSync(MANIFESTS).sort()).toEqual([...MANIFEST_VALUES.keys()].sort());
 });
 
-/** Health checks stand beside others; print shows. */
-const NO_DAEMON_SET = ["healthchecks", "print"];
+/** Health checks stand beside others; print shows; services of Kubernetes have no edge addresses. */
+const NO_DAEMON_SET = ["healthchecks", "print", "edge"];
 
 test("each backend that programs nodes has its DaemonSet", () => {
   const programs = BACKEND_NAMES.filter((name) => !NO_DAEMON_SET.includes(name));

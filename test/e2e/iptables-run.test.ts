@@ -39,7 +39,7 @@ describe("portolan on iptables", requires("linux", "root", "ip", "iptables"), ()
     const { code, stdout } = await machine.run([...RUN, "--dry-run"]);
     expect(code).toBe(0);
     expect(machine.rules()).not.toContain("KUBE-");
-    const script = stdout.slice(stdout.indexOf("*mangle"), stdout.indexOf("# ip6tables"));
+    const script = stdout.slice(stdout.indexOf("*filter"), stdout.indexOf("# ip6tables"));
     machine.restore(script.replace(/^ +/gm, ""));
     const byHand = rulesOf(machine.rules());
     expect(byHand).toContain("KUBE-SVC-NPX46M4PTMTKRN6Y");

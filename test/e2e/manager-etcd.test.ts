@@ -23,6 +23,17 @@ describe("managers that share an etcd", requires("etcd", "etcdctl"), () => {
       const subnets = terms.flatMap((each) => each.subnets);
       expect(new Set(subnets).size).toBe(12);
 
+      // Who has joined has three times as long for its first renewal, at whichever manager.
+      const leaseOf = async (node: string): Promise<string> => {
+        const key = `/portolan/v1/manager/alive/${node}`;
+        const found = await etcd.ctl("get", key, "--write-out", "json");
+        const id = BigInt(/"lease":(\d+)/.exec(found)?.[1] ?? "0");
+        return etcd.ctl("lease", "timetolive", id.toString(16));
+      };
+      expect(await leaseOf("n4")).toContain("TTL(9s)");
+      await nodes[4]?.call(two, "Renew", {});
+      expect(await leaseOf("n4")).toContain("TTL(3s)");
+
       const [a, b] = nodes;
       if (a === undefined || b === undefined) throw new Error("six nodes");
       const stop = await a.keepAlive(two, 500);

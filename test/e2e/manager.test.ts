@@ -13,11 +13,11 @@ test(
   "a node joins with a token, gets networks and addresses, and only then may ask",
   async () => {
     const place = await managerPlace();
-    await place.start();
+    await place.start(["--node-timeout", "1m"]);
     const token = await place.ask("token", "create", "--uses", "1");
     const node = new TestNode("edge-1");
     const terms = await node.join(place, token);
-    expect(terms).toMatchObject({ subnets: ["10.18.0.0/26", "fc00::/120"], timeoutMs: 5000 });
+    expect(terms).toMatchObject({ subnets: ["10.18.0.0/26", "fc00::/120"], timeoutMs: 60_000 });
 
     const wrong = token.trim().replace(/\.[\w-]{43}\./, `.${"A".repeat(43)}.`);
     await expect(new TestNode("x").join(place, wrong)).rejects.toMatchObject({
@@ -92,6 +92,32 @@ test(
     await expect
       .poll(() => asOther.report.failures[0]?.message)
       .toContain("node b may not follow node a");
+  },
+  SLOW,
+);
+
+test(
+  "a node whose certificate ended while it was away is heard for a new one, and for nothing else",
+  async () => {
+    const place = await managerPlace();
+    const first = await place.start(["--certificate-lifetime", "4s"]);
+    const token = await place.ask("token", "create");
+    const [a, gone] = [new TestNode("a"), new TestNode("gone")];
+    await a.join(place, token);
+    await gone.join(place, token);
+    await first.stop();
+    await place.start();
+    const deploy = () => a.call(place, "Deploy", web(0, "10.18.0.2"));
+    await expect.poll(() => deploy().catch(String)).toContain("is not good any more");
+    const asNode = a.follow(place, ["default/web"]);
+    void asNode.next().catch(() => undefined);
+    await expect.poll(() => asNode.report.failures[0]?.message).toContain("is not good any more");
+
+    await place.ask("remove", "gone");
+    await expect(gone.call(place, "Renew", {})).rejects.toThrow("is not good any more");
+    expect(await a.call(place, "Renew", {})).toMatchObject({ node: "a" });
+    await renewCertificate(place.address, a.folder);
+    expect(await deploy()).toMatchObject({ instance: 0 });
   },
   SLOW,
 );

@@ -100,6 +100,14 @@ describe("TLS sessions", requires("linux"), () => {
     expect(await resumedOf(proxy.port(), session)).toBe(1);
   });
 
+  test("a session of a certificate that was replaced is not resumed", async () => {
+    const proxy = await serveEcho();
+    const session = await sessionOf(proxy.port());
+    const { port } = await startServer(echo);
+    await proxy.engine.apply(tlsConfigOf([port], [await authority.issue(["a.example"])]));
+    expect(await resumedOf(proxy.port(), session)).toBe(0);
+  });
+
   test("openssl resumes as well", requires("openssl"), async () => {
     const proxy = await serveEcho();
     const where = `${LOCAL}:${proxy.port()}`;

@@ -20,8 +20,8 @@ export async function describeGuest(
       const hasFailed = run?.results.some(({ problem }) => problem !== undefined);
       expect(run?.code, run?.output).toBe(hasFailed ? 1 : 0);
     });
-    for (const { path, problem } of run?.results ?? []) {
-      test(path.join(" > "), () => {
+    for (const { path, problem, skipped } of run?.results ?? []) {
+      test(path.join(" > "), { skip: skipped }, () => {
         if (problem !== undefined) throw new Error(withOutput(problem, run));
       });
     }

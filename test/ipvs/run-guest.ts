@@ -19,6 +19,7 @@ export interface GuestResult {
   readonly path: readonly string[];
   /** Undefined where it passed. */
   readonly problem?: string;
+  readonly skipped: boolean;
 }
 
 export interface GuestRun {

@@ -57,8 +57,12 @@ class Machine {
   }
 
   nft(...args: readonly string[]): string {
+    return this.tool("nft", ...args);
+  }
+
+  tool(program: string, ...args: readonly string[]): string {
     const options = { stdio: "pipe", encoding: "utf8" } as const;
-    return this.#namespace.run(() => execFileSync("nft", args, options));
+    return this.#namespace.run(() => execFileSync(program, args, options));
   }
 
   /** A process of that name, which does nothing. @param isHere or in the namespace of the test */
@@ -104,6 +108,18 @@ describe("portolan in the kernel", requires("linux", "root", "nft", "iptables"),
     expect(await machine.cli("cleanup", "--to", "nftables")).toMatchObject({ code: 4 });
     expect(await first.stop()).toMatchObject({ code: 0 });
     expect(await machine.run("--to", "iptables", "--once")).toMatchObject({ code: 0 });
+  });
+
+  test("what the backend ipvs left is removed also where the kernel has no IPVS", {
+    timeout: 60_000,
+  }, async () => {
+    const machine = new Machine();
+    machine.tool("iptables-legacy", "-N", "KUBE-IPVS-FILTER");
+    machine.tool("iptables-legacy", "-A", "INPUT", "-j", "KUBE-IPVS-FILTER");
+    const removed = { code: 0, stdout: "ipvs: nothing is left\n" };
+    expect(await machine.cli("cleanup", "--to", "ipvs")).toMatchObject(removed);
+    expect(machine.tool("iptables-legacy-save")).not.toContain("KUBE");
+    expect(await machine.cli("cleanup", "--to", "ipvs")).toMatchObject(removed);
   });
 
   test("nftables takes over from a kube-proxy that lives only where it is told to, and leaves its rules until they are cleaned up", {

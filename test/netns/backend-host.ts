@@ -8,7 +8,6 @@ import { loadBackend } from "../../src/backends/registry.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import { flagLayer, resolveOptions } from "../../src/core/options/resolve-options.ts";
-import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
 import { GlobalStore } from "../../src/core/store/global-store.ts";
 import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
 import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
@@ -28,17 +27,20 @@ class Feed {
   /** Undefined where the backend is to be sent all: at first, and after a failure. */
   #watcher: NodeWatcher | undefined;
 
-  private constructor(backend: Backend) {
+  readonly #node: string;
+
+  private constructor(backend: Backend, node: string) {
     this.#backend = backend;
+    this.#node = node;
   }
 
-  static async open(name: string, options: RawOptions): Promise<Feed> {
+  static async open(name: string, options: RawOptions, nodeName: string): Promise<Feed> {
     const definition = await loadBackend(name);
     if (definition === undefined) throw new Error(`there is no backend ${name}`);
     const { values, problems } = resolveOptions(definition.options, [flagLayer(options)]);
     if (values === undefined) throw new Error(JSON.stringify(problems));
-    const context = { nodeName: TOPOLOGY.node, log: LOG, stdout: process.stderr };
-    const feed = new Feed(await definition.create(values, context));
+    const context = { nodeName, log: LOG, stdout: process.stderr };
+    const feed = new Feed(await definition.create(values, context), nodeName);
     await feed.#backend.sink.setup();
     return feed;
   }
@@ -56,7 +58,7 @@ class Feed {
   async #sync(): Promise<void> {
     const { sink } = this.#backend;
     const { sets } = await sink.waitRequest();
-    this.#watcher ??= new NodeWatcher(this.#store, TOPOLOGY.node, sets);
+    this.#watcher ??= new NodeWatcher(this.#store, this.#node, sets);
     try {
       for (const op of this.#watcher.poll() ?? []) {
         if (op.op === "reset") sink.reset();
@@ -83,7 +85,7 @@ async function answer(request: BackendRequest): Promise<ChurnReport | undefined>
     case "start":
       await feed?.close();
       feed = undefined;
-      feed = await Feed.open(request.backend, request.options);
+      feed = await Feed.open(request.backend, request.options, request.node);
       return undefined;
     case "apply":
       await started().apply(request.objects);

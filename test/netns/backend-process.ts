@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ModelObject } from "../../src/core/model/object.ts";
+import type { NodeName } from "../../src/core/route/scenarios/topology.ts";
 import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
 import type { ChurnPlan, ChurnReport } from "./endpoint-churn.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
@@ -15,13 +16,16 @@ const HOST_ARGS = import.meta.url.endsWith(".ts")
   : [HOST.replace(/\.ts$/, ".js")];
 const KEPT_CHARACTERS = 4000;
 
-/** A backend in a process of its own, in the network namespace of the node under test. */
+/** A backend in a process of its own, in the network namespace of the node under test or of another one. */
 export class BackendProcess {
   readonly #child: ChildProcess;
   #stderr = "";
 
-  constructor(network: NamespaceNetwork) {
-    const child = network.inside("node-a", () =>
+  readonly #node: NodeName;
+
+  constructor(network: NamespaceNetwork, node: NodeName = "node-a") {
+    this.#node = node;
+    const child = network.inside(node, () =>
       spawn(process.execPath, HOST_ARGS, {
         cwd: ROOT,
         stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -40,7 +44,7 @@ export class BackendProcess {
   }
 
   async start(backend: string, options: RawOptions): Promise<void> {
-    await this.#ask({ kind: "start", backend, options });
+    await this.#ask({ kind: "start", backend, options, node: this.#node });
   }
 
   async apply(objects: readonly ModelObject[]): Promise<void> {

@@ -75,7 +75,12 @@ export class EdgeNetwork {
     args: readonly string[],
     options: SpawnOptions = {},
   ): ChildProcess {
-    const child = this.inside(party, () => spawn(program, args, options));
+    return this.start(party, () => spawn(program, args, options));
+  }
+
+  /** What is started ends with the network. */
+  start(party: PartyName, spawning: () => ChildProcess): ChildProcess {
+    const child = this.inside(party, spawning);
     this.#children.add(child);
     return child;
   }

@@ -3,22 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { requires } from "../support/requires.ts";
-import { EdgeHosts } from "./edge-hosts.ts";
-
-/** Long enough for a node that is dead to be told, on a busy machine. */
-const SOON = { timeout: 30_000, interval: 50 };
-
-/** The addresses of a service that a deployment was answered with, by type: `RR v4`. */
-function addressesOf(body: unknown): (type: string, family?: "v4" | "v6") => string {
-  const text = JSON.stringify(body);
-  const all = [...text.matchAll(/"IpType":"(\w+)","Address":"([^"]+)"/g)];
-  return (type, family = "v4") => {
-    const isIt = (ip: string): boolean => ip.includes(":") === (family === "v6");
-    const found = all.find(([, kind, ip = ""]) => kind === type && isIt(ip))?.[2];
-    if (found === undefined) throw new Error(`no ${type} of ${family} in ${text}`);
-    return found;
-  };
-}
+import { addressesOf, EdgeHosts, SOON } from "./edge-hosts.ts";
 
 /** How many connections to a port the node has written down for the process after it. */
 function keptConnections(folder: string, port: number): number {

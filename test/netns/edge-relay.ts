@@ -1,6 +1,5 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { EdgeNetwork } from "./edge-network.ts";
 
 /** What happens to datagrams on their way, in both directions. */
 export interface Weather {
@@ -17,11 +16,18 @@ const HOLD_MS = 3;
 export class EdgeRelay {
   readonly #child: ChildProcess;
 
-  /** @param ends each with where the relay listens for it, and where it is */
-  static async open(network: EdgeNetwork, ends: readonly [RelayEnd, RelayEnd]): Promise<EdgeRelay> {
-    const child = network.spawn("router", process.execPath, ["-e", SCRIPT, JSON.stringify(ends)], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
+  /**
+   * @param start runs what it is given on the router
+   * @param ends each with where the relay listens for it, and where it is
+   */
+  static async open(
+    start: (spawning: () => ChildProcess) => ChildProcess,
+    ends: readonly [RelayEnd, RelayEnd],
+  ): Promise<EdgeRelay> {
+    const args = ["-e", SCRIPT, JSON.stringify(ends)];
+    const child = start(() =>
+      spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] }),
+    );
     if (child.stdout !== null) await once(child.stdout, "data");
     return new EdgeRelay(child);
   }
@@ -39,6 +45,8 @@ export interface RelayEnd {
   readonly listenIp: string;
   readonly hostIp: string;
   readonly port: number;
+  /** Of the host; as `port` when not given. */
+  readonly hostPort?: number;
 }
 
 const SCRIPT = `
@@ -54,7 +62,7 @@ const SCRIPT = `
       const isHeld = count % (weather.holdEvery ?? Infinity) === 0;
       const waitMs = (weather.delayMs ?? 0) + (isHeld ? ${HOLD_MS} : 0);
       const to = ends[1 - index];
-      const send = () => sockets[1 - index].send(bytes, to.port, to.hostIp);
+      const send = () => sockets[1 - index].send(bytes, to.hostPort ?? to.port, to.hostIp);
       if (waitMs === 0) send();
       else setTimeout(send, waitMs);
     });

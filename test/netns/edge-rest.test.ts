@@ -98,6 +98,15 @@ describe("the REST API of an edge node", requires("linux", "root", "ip", "nft", 
       const answer = await stage.rest("/register", { subnetwork });
       expect(answer).toMatchObject(refused(400, "subnetwork"));
     }
+    const current = { pid: 4_194_303, serviceName: "web", instanceNumber: 0 };
+    for (const [change, field] of [
+      [{}, "pid"],
+      [{ pid }, "pid"],
+      [{ serviceName: "we b" }, "serviceName"],
+    ] as const) {
+      const answer = await stage.rest("/container/deploy", { ...current, ...change });
+      expect(answer).toMatchObject(refused(400, field));
+    }
     const undeployed = await stage.rest("/docker/undeploy", {});
     expect(undeployed).toMatchObject(refused(400, "serviceName"));
     expect(await stage.rest("/docker/deploy", "{")).toMatchObject(said(400, "JSON"));
@@ -107,6 +116,9 @@ describe("the REST API of an edge node", requires("linux", "root", "ip", "nft", 
     expect(await stage.rest("/docker/deploy")).toMatchObject({ status: 405 });
     expect(stage.traces()).toBe(before);
     expect(await stage.rest("/docker/deploy", good)).toMatchObject({ status: 200 });
+    // Who does not name the other network means the one that there is.
+    const again = await stage.rest("/register", { subnetwork: "10.18.0.64" });
+    expect(again).toMatchObject({ status: 200, body: { subnetworkv6: "fc00::100/120" } });
     const other = await stage.rest("/register", { subnetwork: "10.18.1.0" });
     expect(other).toMatchObject(said(409, "1 workloads"));
     const taken = { ...good, containerId: stage.containerId("b") };

@@ -1,9 +1,8 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import {
   createNamedNamespace,
@@ -13,8 +12,7 @@ import {
 import { removeNamespaceResolvers } from "../../src/platform/linux/namespace-resolvers.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { type CliProcess, type CliResult, runCli, startCli } from "../support/cli.ts";
-
-const run = promisify(execFile);
+import { curl } from "./curl.ts";
 
 export const NODE_IP = { v4: "192.0.2.1", v6: "2001:db8::1" } as const;
 export const OUTSIDE_IP = { v4: "192.0.2.2", v6: "2001:db8::2" } as const;
@@ -83,9 +81,14 @@ export class EdgeStage {
 
   /** `netns:NAME` for a deployment, of a namespace that goes with the test. */
   containerId(name: string): string {
-    const whole = `${this.#prefix}${name}`;
+    const whole = this.nameOf(name);
     this.#names.push(whole);
     return `netns:${whole}`;
+  }
+
+  /** What `ip netns` calls a namespace of this stage. */
+  nameOf(name: string): string {
+    return `${this.#prefix}${name}`;
   }
 
   /** The same, of one that somebody else has made. */
@@ -180,12 +183,8 @@ export class EdgeStage {
   }
 
   /** What curl gets there; its complaint where it fails. */
-  async curl(namespace: NetworkNamespace, url: string, seconds = 15): Promise<string> {
-    const args = ["-sS", "-g", "--noproxy", "*", "--max-time", String(seconds), url];
-    const { stdout } = await namespace
-      .run(() => run("curl", args))
-      .catch((error: unknown) => ({ stdout: `failed: ${String(error)}` }));
-    return stdout;
+  curl(namespace: NetworkNamespace, url: string, seconds?: number): Promise<string> {
+    return curl(namespace, url, seconds);
   }
 
   exec(namespace: NetworkNamespace, program: string, args: readonly string[]): string {

@@ -91,7 +91,7 @@ describe("peers of a secure tunnel", NEEDS, () => {
     });
     const answers: string[] = [];
     talk.stdout?.setEncoding("utf8").on("data", (text: string) => answers.push(text));
-    await vi.waitUntil(() => answers.length > 0);
+    await vi.waitUntil(() => answers.length > 0, { timeout: 10_000 });
     const { network } = edge;
     network.ip(
       "b",

@@ -15,10 +15,13 @@ describe(
 
     /** Between a and another host, at the router. */
     const relayTo = (host: HostName): Promise<EdgeRelay> =>
-      EdgeRelay.open(edge.network, [
-        { listenIp: relayIp("a", host), hostIp: underlay.v4("a"), port: TUNNEL_PORT },
-        { listenIp: underlay.v4(host, 1), hostIp: underlay.v4(host), port: TUNNEL_PORT },
-      ]);
+      EdgeRelay.open(
+        (spawning) => edge.network.start("router", spawning),
+        [
+          { listenIp: relayIp("a", host), hostIp: underlay.v4("a"), port: TUNNEL_PORT },
+          { listenIp: underlay.v4(host, 1), hostIp: underlay.v4(host), port: TUNNEL_PORT },
+        ],
+      );
 
     beforeAll(async () => {
       edge = await EdgeTunnels.open(["secure"], { rekeyAfterMs: 1000 });

@@ -14,6 +14,8 @@ export interface ChurnedService {
 export interface ChurnPlan {
   readonly seed: number;
   readonly durationMs: number;
+  /** Goes on for longer where a busy machine made fewer. */
+  readonly leastSyncs: number;
   /** Of endpoints; those that are due when a sync is over are made together. */
   readonly changesPerSecond: number;
   readonly services: readonly ChurnedService[];
@@ -51,13 +53,13 @@ export async function churnEndpoints(
   owner: string,
   sync: () => Promise<void>,
 ): Promise<ChurnReport> {
-  const { changesPerSecond, durationMs } = plan;
+  const { changesPerSecond, durationMs, leastSyncs } = plan;
   const churn = new Churn(plan);
   const syncs: ChurnSync[] = [];
   const began = performance.now();
   let changes = 0;
   let elapsedMs = 0;
-  while (elapsedMs < durationMs) {
+  while (elapsedMs < durationMs || syncs.length < leastSyncs) {
     elapsedMs = performance.now() - began;
     const due = Math.max(1, Math.floor((elapsedMs / MS_PER_SECOND) * changesPerSecond) - changes);
     const before = churn.present();

@@ -23,6 +23,8 @@ import { SETTLE_MS, Stage } from "./stage.ts";
 
 const FORGETTING_MS = 30_000;
 const FORGETTING_STEP_MS = 50;
+/** So often a history is made anew that ran out before the calls were through. */
+const MAX_HISTORIES = 10;
 
 export interface NamespaceOptions {
   /** Its name in the registry. */
@@ -62,6 +64,8 @@ export class NamespaceDriver implements ContractDriver {
   readonly #backend: BackendProcess;
   #started = "";
   #clients = 0;
+  /** When the first client was bound whose binding is still to hold. */
+  #boundAtMs = Number.POSITIVE_INFINITY;
   #catcher: Server | undefined;
   /** An address that the node has for one scenario. */
   #borrowed: string | undefined;
@@ -83,6 +87,7 @@ export class NamespaceDriver implements ContractDriver {
     this.#giveBack();
     await this.#start({ ...policyOptions(scenario.policy), ...this.#options.options });
     this.#clients = 0;
+    this.#boundAtMs = Number.POSITIVE_INFINITY;
     if (hasAffinity(scenario)) await this.#remember(scenario);
     await this.#backend.apply(scenario.objects);
     this.#borrow(scenario);
@@ -96,6 +101,16 @@ export class NamespaceDriver implements ContractDriver {
   }
 
   async sendMany(scenario: Scenario, count: number): Promise<readonly Observation[]> {
+    let seen = await this.#sendOnce(scenario, count);
+    // On a busy machine clients may be forgotten before all of them have called.
+    for (let made = 1; made < MAX_HISTORIES && this.#isOver(scenario); made += 1) {
+      await this.prepare(scenario);
+      seen = await this.#sendOnce(scenario, count);
+    }
+    return seen;
+  }
+
+  async #sendOnce(scenario: Scenario, count: number): Promise<readonly Observation[]> {
     const first = this.#clients;
     const isEachAnother = hasAffinity(scenario);
     if (isEachAnother) this.#clients += count;
@@ -110,6 +125,12 @@ export class NamespaceDriver implements ContractDriver {
   async close(): Promise<void> {
     await this.#backend.close();
     this.stage.close();
+  }
+
+  /** Whether a history that should hold has come to its end by now. */
+  #isOver({ objects }: Scenario): boolean {
+    const seconds = objects.flatMap((one) => (one.kind === "Service" ? one.affinitySeconds : []));
+    return performance.now() - this.#boundAtMs >= Math.max(...seconds) * MS_PER_SECOND;
   }
 
   /** Not again where that changes nothing: a backend need not know all that a policy says. */
@@ -130,6 +151,7 @@ export class NamespaceDriver implements ContractDriver {
     await this.#forgotten();
     for (const { client, endpoint, ageSeconds } of scenario.observed.affinity ?? []) {
       await this.#backend.apply(bindingObjects(scenario, endpoint));
+      if (ageSeconds <= 1) this.#boundAtMs = Math.min(this.#boundAtMs, performance.now());
       const isOwn = client === scenario.packet.src;
       const clients = isOwn
         ? Array.from({ length: CLIENT_COUNT }, (_, index) => clientAddress(scenario, index))

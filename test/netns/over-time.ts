@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import { shareTolerance } from "../../src/backends/contract-judge.ts";
 import { FAMILIES, type Family } from "../../src/core/model/address.ts";
 import type { Protocol } from "../../src/core/model/common.ts";
+import { listenerSchema } from "../../src/core/model/listener.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import { TOPOLOGY, type WorkloadName } from "../../src/core/route/scenarios/topology.ts";
 import type { RawOptions } from "./backend-messages.ts";
@@ -9,7 +10,8 @@ import { Lines } from "./namespace-lines.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
 import { at, both, endpoint, NODE_IPS, type OverTimeSubject, Play, service } from "./play.ts";
 
-const { workloads, clusterIP, nodePort, port, targetPort } = TOPOLOGY;
+const { workloads, clusterIP, listenPort, nodePort, port, targetPort } = TOPOLOGY;
+const ANY = { v4: "0.0.0.0", v6: "::" } as const;
 const OTHER_PORT = 8081;
 const CLIENT_PORT = 41_000;
 const ECHO_PORT = 7777;
@@ -104,20 +106,28 @@ export function describeOverTime(subject: OverTimeSubject): void {
   test("a UDP client whose server is replaced is sent to the new one", async () => {
     const play = await open();
     const ports = [{ name: "main", protocol: "UDP", port, targetPort, nodePort }];
-    const udp = service({ type: "NodePort", ports });
-    const clients = [
-      { protocol: "UDP", fromPort: CLIENT_PORT },
-      { protocol: "UDP", fromPort: CLIENT_PORT + 1, to: NODE_IPS, port: nodePort },
-    ] as const;
-    const call = () => Promise.all(clients.map((client) => play.call(client)));
-    await play.apply(udp, endpoint("web-a"));
-    expect(await call()).toEqual([at("web-a"), at("web-a")]);
-    await play.apply(udp, endpoint("web-b"));
-    expect(await call()).toEqual([at("web-b"), at("web-b")]);
-    await play.apply(udp);
-    expect(await call()).toEqual(["refused", "refused"]);
-    await play.apply(udp, endpoint("web-c"));
-    expect(await call()).toEqual([at("web-c"), at("web-c")]);
+    const udp = [service({ type: "NodePort", ports }), ...udpListeners()];
+    const ways = [
+      {},
+      { to: NODE_IPS, port: nodePort },
+      { to: NODE_IPS, port: listenPort },
+      { to: NODE_IPS, port: listenPort + 1 },
+    ];
+    const call = () =>
+      Promise.all(
+        ways.map((way, index) =>
+          play.call({ protocol: "UDP", fromPort: CLIENT_PORT + index, ...way }),
+        ),
+      );
+    const each = (answer: string): readonly string[] => ways.map(() => answer);
+    await play.apply(...udp, endpoint("web-a"));
+    expect(await call()).toEqual(each(at("web-a")));
+    await play.apply(...udp, endpoint("web-b"));
+    expect(await call()).toEqual(each(at("web-b")));
+    await play.apply(...udp);
+    expect(await call()).toEqual(each("refused"));
+    await play.apply(...udp, endpoint("web-c"));
+    expect(await call()).toEqual(each(at("web-c")));
   });
 
   test("a UDP client stays with a server that ends until it stops serving; new ones go elsewhere", async () => {
@@ -148,7 +158,7 @@ export function describeOverTime(subject: OverTimeSubject): void {
     expect(await play.call(client)).toBe(at("web-a", OTHER_PORT));
   });
 
-  test("affinity is switched on and off, for the cluster IP and the node port", async () => {
+  test("affinity is switched on, moves with who is lost, and is switched off, for the cluster IP and the node port", async () => {
     const play = await open();
     const sticky = (affinitySeconds: number): ModelObject =>
       service({
@@ -156,7 +166,8 @@ export function describeOverTime(subject: OverTimeSubject): void {
         ports: [{ name: "main", port, targetPort, nodePort }],
         affinitySeconds,
       });
-    const servers = [endpoint("web-a"), endpoint("web-b"), endpoint("web-c")];
+    const names = ["web-a", "web-b", "web-c"] as const;
+    const servers = names.map((name) => endpoint(name));
     const ways = FAMILIES.flatMap((family) => [
       { family, way: {} },
       { family, way: { to: NODE_IPS, port: nodePort } },
@@ -172,6 +183,15 @@ export function describeOverTime(subject: OverTimeSubject): void {
     for (const { family, way } of ways) {
       const bound = await play.callOver(family, way);
       expect(await play.answerers(family, MANY, way)).toEqual(new Set([bound]));
+    }
+    for (const family of FAMILIES) {
+      const lost = await play.callOver(family);
+      const left = names.filter((name) => at(name) !== lost);
+      await play.apply(sticky(600), ...left.map((name) => endpoint(name)));
+      const bound = await play.callOver(family);
+      expect(bound).not.toBe(lost);
+      expect(await play.answerers(family, MANY)).toEqual(new Set([bound]));
+      await play.apply(sticky(600), ...servers);
     }
     await play.apply(sticky(0), ...servers);
     await expectSpread();
@@ -232,6 +252,23 @@ export function describeOverTime(subject: OverTimeSubject): void {
     for (const client of clients) expect(await client.ask("after")).toBe("after");
     await connectAgain(play.stage.network);
   });
+}
+
+/** To the service, on an address of the node and on all of them, in each family. */
+function udpListeners(): readonly ModelObject[] {
+  const listener = (name: string, address: string, on: number): ModelObject =>
+    listenerSchema.parse({
+      kind: "Listener",
+      name,
+      mode: "udp",
+      address,
+      port: on,
+      service: "default/web",
+    });
+  return FAMILIES.flatMap((family) => [
+    listener(`one-${family}`, NODE_IPS[family], listenPort),
+    listener(`all-${family}`, ANY[family], listenPort + 1),
+  ]);
 }
 
 /** From one backend to another, by clean-up and start. */

@@ -93,6 +93,7 @@ export function sampleGroup(fields: Partial<Group> & { readonly name: string }):
     labels: NO_STRINGS,
     annotations: NO_STRINGS,
     method: "weighted-round-robin",
+    tls: undefined,
     healthCheck: {
       protocol: "none",
       timeoutMs: 2000,
@@ -132,6 +133,8 @@ export function sampleListener(
     fallsBack: true,
     allowOthers: false,
     usersFile: "",
+    websocks: undefined,
+    websocksAgent: undefined,
     trustedHops: EMPTY,
     hostsFile: "",
     forwardTo: EMPTY,

@@ -8,6 +8,7 @@ import {
 import { PrefixMap } from "../../../src/edge/flows/prefix-map.ts";
 import { ServiceTable } from "../../../src/edge/table/service-table.ts";
 import { collectGarbage, cpuMsOf, heapMegabytes } from "../../support/measure.ts";
+import { createRandom } from "../../support/random.ts";
 
 const FEW = 1000;
 const MANY = 100_000;
@@ -16,24 +17,74 @@ const NEW_FLOWS = 500_000;
 const PACKETS = 2_000_000;
 const CLIENTS = 1000;
 const PACKET_BYTES = 40;
-/** Coprime to the numbers of flows: each packet is of another flow than the one before. */
-const STRIDE = 7919;
+/** Of 100,000 packets a second: each flow has moved on in its list when the next one of it comes. */
+const MS_A_PACKET = 0.01;
+/** A flow is two records of one cache line each. */
+const LINES_A_FLOW = 2;
+const WORDS_A_LINE = 16;
 
 console.log(JSON.stringify(measureFlows()));
 
 function measureFlows() {
-  const few = fill(FEW);
-  const fewNs = packetNs(few, FEW);
   collectGarbage();
   const before = heapMegabytes();
   const many = fill(MANY);
   collectGarbage();
   const megabytes = heapMegabytes() - before;
-  const manyNs = packetNs(many, MANY);
-  for (let index = 0; index < NEW_FLOWS; index += 1) send(many, MANY + index);
+  const manyNs = packetNs(many, shuffled(MANY), 0);
+  const inOrderNs = packetNs(many, inOrder(MANY), 0);
+  const refreshedNs = packetNs(many, shuffled(MANY), MS_A_PACKET);
+  for (let index = 0; index < NEW_FLOWS; index += 1) send(many, MANY + index, 1e9);
   collectGarbage();
   const megabytesInTheEnd = heapMegabytes() - before;
-  return { fewNs, manyNs, megabytes, flowsInTheEnd: many.flows.size, megabytesInTheEnd };
+  const fewNs = packetNs(fill(FEW), shuffled(FEW), 0);
+  const [lineFewNs, lineManyNs] = [lineNs(FEW), lineNs(MANY)];
+  const flowsInTheEnd = many.flows.size;
+  return {
+    fewNs,
+    manyNs,
+    inOrderNs,
+    refreshedNs,
+    lineFewNs,
+    lineManyNs,
+    megabytes,
+    flowsInTheEnd,
+    megabytesInTheEnd,
+  };
+}
+
+function inOrder(count: number): Uint32Array {
+  return Uint32Array.from({ length: count }, (_, index) => index);
+}
+
+/** The same numbers in an order that no processor foresees. */
+function shuffled(count: number): Uint32Array {
+  const order = inOrder(count);
+  const random = createRandom(7);
+  for (let index = count - 1; index > 0; index -= 1) {
+    const other = Math.floor(random() * (index + 1));
+    [order[index], order[other]] = [order[other] ?? 0, order[index] ?? 0];
+  }
+  return order;
+}
+
+/** For comparison: what it costs to read and write one line of as much memory, where the next one follows from it. */
+function lineNs(flows: number): number {
+  const order = shuffled(LINES_A_FLOW * flows);
+  const memory = new Int32Array(order.length * WORDS_A_LINE);
+  order.forEach((line, index) => {
+    memory[line * WORDS_A_LINE] = order[(index + 1) % order.length] ?? 0;
+  });
+  const pass = (count: number): void => {
+    let line = 0;
+    for (let index = 0; index < count; index += 1) {
+      const at = line * WORDS_A_LINE;
+      memory[at + 1] = index;
+      line = memory[at] ?? 0;
+    }
+  };
+  pass(PACKETS / 10);
+  return (cpuMsOf(() => pass(PACKETS)) * 1e6) / PACKETS;
 }
 
 interface World {
@@ -65,26 +116,29 @@ function fill(count: number): World {
     peerOf: () => peer,
   });
   const world = { router, flows, view: new DataView(new ArrayBuffer(PACKET_BYTES)) };
-  for (let index = 0; index < count; index += 1) send(world, index);
+  for (let index = 0; index < count; index += 1) send(world, index, 0);
   if (flows.size !== count) throw new Error(`${flows.size} flows instead of ${count}`);
   return world;
 }
 
 /** A packet of UDP: clients by turns, each from one port after the other. */
-function send({ router, view }: World, flow: number): void {
+function send({ router, view }: World, flow: number, nowMs: number): void {
   view.setUint32(0, 0x4500_0000 + PACKET_BYTES);
   view.setUint32(8, 0x4011_0000);
   view.setUint32(12, 0x0a12_0000 + (flow % CLIENTS));
   view.setUint32(16, 0x0a1e_0001);
   view.setUint32(20, ((1024 + Math.floor(flow / CLIENTS)) << 16) | 80);
   view.setUint32(24, (PACKET_BYTES - 20) << 16);
-  router.fromLocal(view, 0, PACKET_BYTES, false, 0);
+  router.fromLocal(view, 0, PACKET_BYTES, false, nowMs);
 }
 
-function packetNs(world: World, flows: number): number {
-  const pass = (packets: number): void => {
-    for (let index = 0; index < packets; index += 1) send(world, (index * STRIDE) % flows);
+function packetNs(world: World, order: Uint32Array, msAPacket: number): number {
+  const pass = (packets: number, startMs: number): void => {
+    for (let index = 0; index < packets; index += 1) {
+      send(world, order[index % order.length] ?? 0, startMs + index * msAPacket);
+    }
   };
-  pass(PACKETS / 10);
-  return (cpuMsOf(() => pass(PACKETS)) * 1e6) / PACKETS;
+  const warmUp = PACKETS / 10;
+  pass(warmUp, 0);
+  return (cpuMsOf(() => pass(PACKETS, warmUp * msAPacket)) * 1e6) / PACKETS;
 }

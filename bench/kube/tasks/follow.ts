@@ -1,11 +1,11 @@
 /** `follow URL [NODE]`: follows a cluster as an instance does, and tells its parent what that costs. */
 import { setTimeout as wait } from "node:timers/promises";
+import { pump } from "../../../src/core/sinks/pump.ts";
 import type { Sink } from "../../../src/core/sinks/sink.ts";
 import { StatusBoard } from "../../../src/core/status/status-board.ts";
 import { GlobalStore } from "../../../src/core/store/global-store.ts";
 import { NodeWatcher } from "../../../src/core/view/node-watcher.ts";
 import type { Op } from "../../../src/core/view/ops.ts";
-import { pump } from "../../../src/daemon/pump.ts";
 import { createPlainCredentials } from "../../../src/engines/kubernetes/credentials.ts";
 import { createKubeSource } from "../../../src/sources/kube/kube-source.ts";
 import { nodeName } from "../../support/cluster.ts";

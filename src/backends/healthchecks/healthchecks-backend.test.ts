@@ -154,6 +154,6 @@ test("a port that is taken is told, keeps no other away, and is tried again", as
   expect(warnings).toHaveLength(1);
   await new Promise((resolve) => holder.close(resolve));
   await vi.runOnlyPendingTimersAsync();
-  await vi.waitFor(() => expect(backend.status().notHonoured).toEqual([]));
+  await vi.waitFor(() => expect(backend.status().notHonoured).toEqual([]), { timeout: 10_000 });
   expect((await ask(taken)).status).toBe(503);
 });

@@ -182,7 +182,9 @@ export class FamilyProxier {
   async #execute(script: RestoreScript): Promise<void> {
     if (script.isEmpty) return;
     this.#rightText = undefined;
-    await this.#watch.ours(script.tableCount, () => this.#tool.restore(script.render()));
+    const { mode } = this.#tool;
+    const restore = () => this.#tool.restore(script.render(mode));
+    await this.#watch.ours(script.transactionCount(mode), restore);
   }
 }
 

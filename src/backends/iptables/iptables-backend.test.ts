@@ -299,6 +299,30 @@ test("after the rules, tracked flows are put right: of everything first, then of
   expect(removed?.samples).toEqual([{ labels: {}, value: 4 }]);
 });
 
+test("with a service, the listeners are told through which its flows come", async () => {
+  const told: string[] = [];
+  const setup = await setUp(
+    {},
+    {
+      openConntrack: () => ({
+        reconcile: async (services) => {
+          const listeners = services.listenersOf?.("default/web") ?? [];
+          told.push(listeners.map(({ name }) => name).join(" "));
+          return { looked: 0, removed: 0 };
+        },
+        close: () => undefined,
+      }),
+    },
+  );
+  const { tell, sync } = await start(setup);
+  const front = { kind: "Listener", name: "front", service: "default/web", port: 5353 };
+  tell([node, web, listenerSchema.parse({ ...front, address: "192.0.2.1", mode: "udp" })]);
+  await sync();
+  tell([node, web]);
+  await sync();
+  expect(told).toEqual(["front", ""]);
+});
+
 test("flows that can not be looked at are told, and tried again", async () => {
   let isDenied = true;
   const asked: string[][] = [];

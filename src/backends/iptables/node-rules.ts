@@ -1,4 +1,5 @@
 import type { Group } from "../../core/model/group.ts";
+import type { Listener } from "../../core/model/listener.ts";
 import type { Node } from "../../core/model/node.ts";
 import type { RouteNode } from "../../core/route/route-node.ts";
 import type { Decoder, SetHandler } from "../../core/sinks/decoder.ts";
@@ -72,6 +73,11 @@ export class NodeRules implements RulesSource, Told {
   get(key: string): ServiceEndpoints | undefined {
     const service = this.#services.get(key);
     return service && { service, endpoints: this.#endpoints.of(key) };
+  }
+
+  /** Those of this node that lead to a service. */
+  listenersOf(key: string): readonly Listener[] {
+    return this.#listeners.plansFor(key).listeners;
   }
 
   get serviceCount(): number {

@@ -77,22 +77,26 @@ test("the whole of a service, as iptables-restore is given it", async () => {
   expect(text.split("\n").filter((line) => !line.startsWith("-I"))).toMatchInlineSnapshot(`
     [
       "# iptables-nft-restore -w 30 --noflush",
-      "*mangle",
-      ":KUBE-PROXY-CANARY - [0:0]",
-      "COMMIT",
-      "",
       "*filter",
       ":KUBE-PROXY-CANARY - [0:0]",
       ":KUBE-FORWARD - [0:0]",
+      ":KUBE-PROXY-INPUT - [0:0]",
+      ":KUBE-PROXY-OUTPUT - [0:0]",
       ":KUBE-SERVICES - [0:0]",
       ":KUBE-EXTERNAL-SERVICES - [0:0]",
       ":KUBE-NODEPORTS - [0:0]",
       ":KUBE-PROXY-FIREWALL - [0:0]",
       ":KUBE-CLUSTER-IPS - [0:0]",
       ":KUBE-CIP-W6N74VVXF7X37KSH - [0:0]",
+      "-A KUBE-FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -m comment --comment "kubernetes forwarding conntrack rule" -j ACCEPT",
       "-A KUBE-FORWARD -m conntrack --ctstate INVALID -j DROP",
-      "-A KUBE-FORWARD -m comment --comment "kubernetes forwarding rules" -m mark --mark 0x4000/0x4000 -j ACCEPT",
-      "-A KUBE-FORWARD -m comment --comment "kubernetes forwarding conntrack rule" -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT",
+      "-A KUBE-FORWARD -m mark --mark 0x4000/0x4000 -m comment --comment "kubernetes forwarding rules" -j ACCEPT",
+      "-A KUBE-PROXY-INPUT -m conntrack --ctstate NEW -m comment --comment "kubernetes load balancer firewall" -j KUBE-PROXY-FIREWALL",
+      "-A KUBE-PROXY-INPUT -m comment --comment "kubernetes health check service ports" -j KUBE-NODEPORTS",
+      "-A KUBE-PROXY-INPUT -m conntrack --ctstate NEW -m comment --comment "kubernetes externally-visible service portals" -j KUBE-EXTERNAL-SERVICES",
+      "-A KUBE-PROXY-OUTPUT -m conntrack --ctstate NEW -m comment --comment "kubernetes load balancer firewall" -j KUBE-PROXY-FIREWALL",
+      "-A KUBE-PROXY-OUTPUT -m conntrack --ctstate NEW -m comment --comment "kubernetes service portals" -j KUBE-SERVICES",
+      "-A KUBE-PROXY-OUTPUT -m conntrack --ctstate NEW -m comment --comment "kubernetes externally-visible service portals" -j KUBE-EXTERNAL-SERVICES",
       "-A KUBE-SERVICES -j KUBE-CLUSTER-IPS",
       "-A KUBE-CLUSTER-IPS -d 10.96.0.0/24 -j KUBE-CIP-W6N74VVXF7X37KSH",
       "-A KUBE-CIP-W6N74VVXF7X37KSH -d 10.96.0.1/32 -p tcp -m comment --comment "default/web has no such port" -j REJECT --reject-with tcp-reset",
@@ -116,7 +120,7 @@ test("the whole of a service, as iptables-restore is given it", async () => {
       "-A KUBE-SVC-LOLE4ISW44XBNF3G -m comment --comment "default/web -> 10.1.0.5:8080" -j KUBE-SEP-WTWFV4FIYEMLN7RK",
       "-A KUBE-SEP-WTWFV4FIYEMLN7RK -s 10.1.0.5/32 -m comment --comment "default/web" -j KUBE-MARK-MASQ",
       "-A KUBE-SEP-WTWFV4FIYEMLN7RK -p tcp -m comment --comment "default/web" -j DNAT --to-destination 10.1.0.5:8080",
-      "-A KUBE-SERVICES -d 10.96.0.1/32 -p tcp -m comment --comment "default/web cluster IP" -m tcp --dport 80 -j KUBE-SVC-LOLE4ISW44XBNF3G",
+      "-A KUBE-SERVICES -d 10.96.0.1/32 -p tcp -m tcp --dport 80 -m comment --comment "default/web cluster IP" -j KUBE-SVC-LOLE4ISW44XBNF3G",
       "-A KUBE-SERVICES -d 192.0.2.1/32 -m comment --comment "kubernetes service nodeports" -j KUBE-NODEPORTS",
       "-A KUBE-SERVICES -j KUBE-LISTENERS",
       "-A KUBE-SERVICES -j KUBE-LISTENERS-ANY",
@@ -125,6 +129,21 @@ test("the whole of a service, as iptables-restore is given it", async () => {
       "",
     ]
   `);
+});
+
+test("who calls this node is led over the health-check ports; answers to its own calls are not", async () => {
+  const wanted = { objects: [service()] };
+  const hooks = (await preview(wanted)).split("\n").filter((line) => /^-I (IN|OUT)PUT/.test(line));
+  expect(hooks.map((line) => line.replace(/-m comment --comment "[^"]*" /, ""))).toEqual([
+    "-I INPUT 1 -m conntrack --ctdir ORIGINAL -j KUBE-PROXY-INPUT",
+    "-I OUTPUT 1 -m conntrack --ctstate NEW -j KUBE-PROXY-OUTPUT",
+    "-I OUTPUT 1 -j KUBE-SERVICES",
+  ]);
+  expect(await rulesOf("filter", "KUBE-PROXY-INPUT", wanted)).toEqual([
+    "-A KUBE-PROXY-INPUT -m conntrack --ctstate NEW -j KUBE-PROXY-FIREWALL",
+    "-A KUBE-PROXY-INPUT -j KUBE-NODEPORTS",
+    "-A KUBE-PROXY-INPUT -m conntrack --ctstate NEW -j KUBE-EXTERNAL-SERVICES",
+  ]);
 });
 
 describe("choice among endpoints", () => {

@@ -4,7 +4,8 @@ import { DiffStore } from "../../core/store/diff-store.ts";
 import { joinFailures } from "../join-failures.ts";
 import { createHandlers } from "./handlers/create-handlers.ts";
 import { ItemRecorder, itemText } from "./kernel/items.ts";
-import type { ItemFailure, Proxier } from "./kernel/proxier.ts";
+import type { Proxier } from "./kernel/proxier.ts";
+import type { ItemFailure } from "./kernel/step.ts";
 import { generatePatchGroups } from "./patch/generate-patch-groups.ts";
 import type { Handlers, PatchGroup } from "./patch/patch.ts";
 import type {

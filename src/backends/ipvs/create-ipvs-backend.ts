@@ -22,9 +22,12 @@ export async function createIpvsBackend(
   const lock = world.takeLock(isForCleanup);
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
-    const mode = await chooseIptablesMode("ipvs", options.iptablesMode, world.exec, log);
+    // Clean-up looks at the rules of all modes, and needs neither tools nor IPVS where there are none.
+    const mode = isForCleanup
+      ? "nft"
+      : await chooseIptablesMode("ipvs", options.iptablesMode, world.exec, log);
     if (!isForCleanup) await prepareModules(world.modules, settings.scheduler, log);
-    const platform = await world.openPlatform();
+    const platform = await (isForCleanup ? world.openLeftovers() : world.openPlatform());
     const minSyncPeriodMs = options.ipvsMinSyncPeriod;
     return new IpvsBackend({ settings, minSyncPeriodMs, context, world, platform, lock, mode });
   } catch (error) {

@@ -11,10 +11,10 @@ export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
     methods: ["random", "round-robin", "weighted-round-robin", "least-connections", "source-hash"],
   },
   sets: KERNEL_SETS,
-  probe: async (machine) => {
+  probe: async (machine, purpose) => {
     const { probeIpvs } = await import("./probe.ts");
     const { createProbeWorld } = await import("./probe-world.ts");
-    return probeIpvs(machine, createProbeWorld());
+    return probeIpvs(machine, createProbeWorld(), purpose);
   },
   preview: async (options, context, ops) => {
     const { previewIpvs } = await import("./preview.ts");
@@ -24,9 +24,10 @@ export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
   explainLive: async (packet) => {
     const { explainIpvs } = await import("./explain-live.ts");
     const { openIpvsPlatform } = await import("./world.ts");
+    const { systemExec } = await import("../../platform/linux/exec.ts");
     const platform = await openIpvsPlatform();
     try {
-      return await explainIpvs(packet, platform);
+      return await explainIpvs(packet, platform, systemExec);
     } finally {
       platform.ipvs.close();
       platform.sets.close();

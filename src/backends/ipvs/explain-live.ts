@@ -1,6 +1,15 @@
-import { familyOf, formatHostPort } from "../../core/model/address.ts";
+import { type Family, familyOf, formatHostPort } from "../../core/model/address.ts";
 import type { Packet } from "../../core/route/packet.ts";
 import type { Verdict } from "../../core/route/verdict.ts";
+import type { Exec } from "../../platform/linux/exec.ts";
+import { compareWithVerdict } from "../../platform/linux/live-rules/compare-verdict.ts";
+import { describeOutcomes } from "../../platform/linux/live-rules/describe-outcomes.ts";
+import { ipvsChains, type LiveServer } from "../../platform/linux/live-rules/ipvs-chains.ts";
+import { readLiveFacts } from "../../platform/linux/live-rules/read-live-facts.ts";
+import { readLiveRules } from "../../platform/linux/live-rules/read-live-rules.ts";
+import type { LiveRuleset } from "../../platform/linux/live-rules/ruleset.ts";
+import { type LiveOutcome, walkRuleset } from "../../platform/linux/live-rules/walk-ruleset.ts";
+import type { IpSetEntry } from "../../wire/netlink/ipset/ip-set.ts";
 import {
   type DestinationState,
   destinationId,
@@ -15,30 +24,95 @@ import type { IpvsPlatform } from "./kernel/platform.ts";
 const TOLERANCE = 0.01;
 
 /**
- * What IPVS holds for a packet at this moment: the sets that its address is in, the virtual servers
- * that may take it, and their real ones. Endpoints and shares are compared with the reference; what
- * rules make of the source address is not.
+ * What becomes of a packet at this moment, read from the kernel: it is led through the rules that are
+ * there, whoever made them, with the sets that they look into, the addresses of this machine, and the
+ * virtual servers with their real ones.
  */
 export async function explainIpvs(
   packet: Packet,
-  { ipvs, sets }: Pick<IpvsPlatform, "ipvs" | "sets">,
+  platform: Pick<IpvsPlatform, "ipvs" | "sets" | "link">,
+  exec: Exec,
 ): Promise<LiveAnswer> {
+  const { sets, link } = platform;
   const family = familyOf(packet.dst);
-  const { names, marks } = await readSets(packet, sets);
-  const servers = (await ipvs.servers()).filter((one) => one.family === family);
-  const byMark = servers.find(({ place }) => "mark" in place && marks.has(place.mark));
-  const byAddress = servers.find((one) => isAt(one, packet));
-  const taken = packet.from === "outside" ? byAddress : (byMark ?? byAddress);
-  const where = formatHostPort(packet.dst, packet.dstPort);
-  const lines = [`${where} is in ${names.length === 0 ? "no set" : names.join(", ")}`];
-  for (const server of [byAddress, byMark]) {
-    if (server === undefined) continue;
-    lines.push(serverLine(server, server === taken));
-    lines.push(...(await ipvs.destinations(server)).map((one) => `  ${destinationLine(one)}`));
+  const servers = await readServers(packet, family, platform.ipvs);
+  const rules = await readRules(family, servers, sets, exec);
+  const { own, others } = await link.addresses(family);
+  const addresses = new Set([...own, ...others]);
+  const facts = await readLiveFacts(packet, { exec, ownAddresses: () => addresses });
+  const outcomes = walkRuleset(rules, packet, facts);
+  const isForServices = (await sets.entries(setsOf(family).addresses.name))?.some(
+    ({ ip }) => ip === packet.dst,
+  );
+  return {
+    lines: [...(await describeHolders(packet, servers, platform)), ...describeOutcomes(outcomes)],
+    differencesFrom: (verdict) =>
+      isForServices === true && isRefusedPort(outcomes, verdict)
+        ? []
+        : compareWithVerdict(outcomes, verdict, TOLERANCE),
+  };
+}
+
+/** A declared deviation: this machine has the addresses of services, and rejects calls of their other ports. */
+function isRefusedPort(outcomes: readonly LiveOutcome[], { kind }: Verdict): boolean {
+  return kind === "not-ours" && outcomes.every(({ end }) => end.kind === "reject");
+}
+
+/** Those that may take the packet: at its address, or by any mark. */
+async function readServers(
+  packet: Packet,
+  family: Family,
+  ipvs: IpvsPlatform["ipvs"],
+): Promise<readonly LiveServer[]> {
+  const servers: LiveServer[] = [];
+  for (const server of await ipvs.servers()) {
+    if (server.family !== family || !("mark" in server.place || isAt(server, packet))) continue;
+    servers.push({ server, destinations: await ipvs.destinations(server) });
   }
-  if (byAddress === undefined) lines.push("no virtual server is there for it");
-  const destinations = taken === undefined ? [] : await ipvs.destinations(taken);
-  return { lines, differencesFrom: (verdict) => differences(destinations, verdict) };
+  return servers;
+}
+
+/** All rules, with the sets that any of them looks into. */
+async function readRules(
+  family: Family,
+  servers: readonly LiveServer[],
+  sets: IpvsPlatform["sets"],
+  exec: Exec,
+): Promise<LiveRuleset> {
+  const { chains, containers } = await readLiveRules(exec);
+  const ipSets = new Map<string, readonly IpSetEntry[]>();
+  for (const { families, rules } of chains.values()) {
+    if (!families.includes(family)) continue;
+    for (const step of rules.flatMap(({ steps }) => steps)) {
+      if (!("set" in step) || ipSets.has(step.set)) continue;
+      const entries = await sets.entries(step.set);
+      if (entries !== undefined) ipSets.set(step.set, entries);
+    }
+  }
+  const taking = ipvsChains(family, servers).map((chain) => [chain.id, chain] as const);
+  return { chains: new Map([...chains, ...taking]), containers, ipSets };
+}
+
+/** The sets that the address is in, and the virtual servers that are there for it. */
+async function describeHolders(
+  packet: Packet,
+  servers: readonly LiveServer[],
+  { sets }: Pick<IpvsPlatform, "sets">,
+): Promise<readonly string[]> {
+  const { names, marks } = await readSets(packet, sets);
+  const where = formatHostPort(packet.dst, packet.dstPort);
+  const byAddress = servers.filter(({ server: { place } }) => "ip" in place);
+  const byMark = servers.filter(
+    ({ server: { place } }) => "mark" in place && marks.has(place.mark),
+  );
+  return [
+    `${where} is in ${names.length === 0 ? "no set" : names.join(", ")}`,
+    ...[...byAddress, ...byMark].flatMap(({ server, destinations }) => [
+      serverLine(server),
+      ...destinations.map((one) => `  ${destinationLine(one)}`),
+    ]),
+    ...(byAddress.length === 0 ? ["no virtual server is there for it"] : []),
+  ];
 }
 
 /** The sets that a call is in, and the marks that it is given by them. */
@@ -67,41 +141,14 @@ function isAt({ place }: VirtualServerState, { dst, dstPort, protocol }: Packet)
   return "ip" in place && place.ip === dst && place.port === dstPort && place.protocol === protocol;
 }
 
-function serverLine(server: VirtualServerState, isTaken: boolean): string {
+function serverLine(server: VirtualServerState): string {
   const persistence =
     server.persistenceSeconds > 0 ? `, persistent for ${server.persistenceSeconds} s` : "";
-  const who = isTaken ? "" : " (for others than this packet)";
-  return `virtual server ${serverId(server)}, ${server.scheduler}${persistence}, ${server.statistics.connections} connections so far${who}`;
+  const who = "mark" in server.place ? ", for insiders" : "";
+  return `virtual server ${serverId(server)}${who}, ${server.scheduler}${persistence}, ${server.statistics.connections} connections so far`;
 }
 
 function destinationLine(state: DestinationState): string {
   const { weight, activeConnections, inactiveConnections } = state;
   return `to ${destinationId(state)} with weight ${weight}, ${activeConnections} active and ${inactiveConnections} other connections`;
-}
-
-function differences(
-  destinations: readonly DestinationState[],
-  verdict: Verdict,
-): readonly string[] {
-  const total = destinations.reduce((sum, { weight }) => sum + weight, 0);
-  const live = new Map<string, number>();
-  for (const one of destinations) {
-    if (one.weight > 0) live.set(destinationId(one), one.weight / total);
-  }
-  const wanted = new Map<string, number>();
-  if (verdict.kind === "endpoints") {
-    for (const { address, targetPort, probability } of verdict.candidates) {
-      const id = formatHostPort(address, targetPort);
-      wanted.set(id, (wanted.get(id) ?? 0) + probability);
-    }
-  }
-  return [...new Set([...wanted.keys(), ...live.keys()])].flatMap((id) => {
-    const [is, should] = [live.get(id) ?? 0, wanted.get(id) ?? 0];
-    if (Math.abs(is - should) <= TOLERANCE) return [];
-    return [`${id}: ${percent(is)}, where the reference says ${percent(should)}`];
-  });
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(1))} %`;
 }

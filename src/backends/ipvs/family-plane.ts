@@ -2,6 +2,7 @@ import type { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Family } from "../../core/model/address.ts";
 import { Turns } from "../../core/turns.ts";
+import { joinFailures } from "../join-failures.ts";
 import { IpvsController, type SyncReport } from "./controller.ts";
 import type { GlueKeeper } from "./glue/glue-keeper.ts";
 import type { FamilySets } from "./glue/set-names.ts";
@@ -40,9 +41,7 @@ export class FamilyPlane {
       platform,
       sets,
       marksOf: (mark) => marks.bothOf(mark),
-      isForeign: (place) =>
-        "mark" in place ? !marks.isOurs(place.mark) : settings.isExcluded(place.ip),
-      isForeignAddress: settings.isExcluded,
+      isForeign: settings.isExcluded,
     });
     this.#controller = new IpvsController(createHandlers(this.proxier), this.proxier);
   }
@@ -64,24 +63,32 @@ export class FamilyPlane {
 
   /**
    * Puts right what others altered, and removes endpoints whose last connection has ended. What is
-   * refused of services holds up nothing.
+   * refused of services or of sets holds up nothing else; without rules, no address is added.
    * @returns how many changes others had made
+   * @throws CoreError ERR_SYNC_FAILED when all else is done
    */
   repair(): Promise<number> {
     const { glue, platform, sets, family, log } = this.#parts;
     return this.#turns.take(async () => {
-      await ensureHolders(platform, [sets]);
-      await this.proxier.finishDrains();
-      const altered = await this.#controller.repair();
-      const lines = await glue.repair();
+      const failures: unknown[] = [];
+      const fail = (error: unknown): void => void failures.push(error);
+      await ensureHolders(platform, [sets]).catch(fail);
+      const lines = (await glue.repair().catch(fail)) ?? 0;
+      const altered = glue.stand ? ((await this.#repairServices().catch(fail)) ?? 0) : 0;
       if (altered + lines > 0) {
         log.warn(
           { backend: "ipvs", family, changes: altered, lines },
           "what others altered in the kernel was put right",
         );
       }
+      if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
       return altered + lines;
     });
+  }
+
+  async #repairServices(): Promise<number> {
+    await this.proxier.finishDrains();
+    return this.#controller.repair();
   }
 
   over(): Promise<void> {

@@ -115,7 +115,7 @@ export class IpvsBackend implements Backend {
     await this.drain();
     const { world, platform, settings } = this.#parts;
     this.#planes = [];
-    await removeAll({ world, platform, settings, marks: this.#planner.marks });
+    await removeAll({ world, platform, settings, log: this.#log });
   }
 
   async close(): Promise<void> {
@@ -145,11 +145,15 @@ export class IpvsBackend implements Backend {
         }
       }),
     );
-    this.#flows.note(changed.services);
+    this.#flows.note([...changed.services, ...this.#planner.takeMoved()]);
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
     this.#tellRefused();
     this.#tell(state);
-    this.#metrics.removedFlows(await this.#flows.reconcile(state.services));
+    const lookup = {
+      get: (key: string) => state.services.get(key),
+      listenersOf: (key: string) => this.#planner.listenersOf(key, state),
+    };
+    this.#metrics.removedFlows(await this.#flows.reconcile(lookup));
   }
 
   /** A service has virtual servers of both families. */

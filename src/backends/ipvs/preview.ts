@@ -9,13 +9,16 @@ import {
   type IptablesTool,
   restoreCommand,
 } from "../../platform/linux/iptables/iptables-tool.ts";
+import type { KernelModules } from "../../platform/linux/kernel-modules.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { BackendContext, Preview } from "../backend.ts";
 import { familiesOf } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
+import { limitLines } from "../limit-lines.ts";
 import { FamilyPlane } from "./family-plane.ts";
 import { GlueKeeper } from "./glue/glue-keeper.ts";
 import { setsOf } from "./glue/set-names.ts";
+import { modulesFor } from "./kernel/modules.ts";
 import type { IpvsPlatform } from "./kernel/platform.ts";
 import { prepareKernel } from "./kernel/prepare-kernel.ts";
 import { createRecordingPlatform, Recorder } from "./recording-platform.ts";
@@ -26,6 +29,7 @@ import { type IpvsValues, settingsOf } from "./settings.ts";
 export interface PreviewWorld {
   readonly exec: Exec;
   readonly sysctl: Pick<Sysctl, "read">;
+  readonly modules: Pick<KernelModules, "notLoaded">;
   openPlatform(): Promise<IpvsPlatform>;
 }
 
@@ -38,8 +42,10 @@ export async function previewIpvs(
 ): Promise<Preview> {
   const detected = options.iptablesMode === "auto" ? await detectMode(world.exec) : undefined;
   const mode = options.iptablesMode === "auto" ? (detected?.mode ?? "nft") : options.iptablesMode;
+  // Before the kernel is asked for IPVS, which loads it.
+  const modules = world.modules.notLoaded(modulesFor(options.ipvsScheduler));
   const plan = (real: IpvsPlatform | undefined) =>
-    scriptOf({ options, context, ops, world, mode, real });
+    scriptOf({ options, context, ops, world, mode, modules, real });
   let platform: IpvsPlatform | undefined;
   try {
     platform = await world.openPlatform();
@@ -60,13 +66,15 @@ interface ScriptParts {
   readonly ops: readonly Op[];
   readonly world: PreviewWorld;
   readonly mode: IptablesMode;
+  /** Those that would be loaded. */
+  readonly modules: readonly string[];
   /** Undefined: as if the kernel held nothing. */
   readonly real: IpvsPlatform | undefined;
 }
 
 /** A first sync whose changes are written down in place of being made. */
 async function scriptOf(parts: ScriptParts): Promise<string> {
-  const { options, context, ops, world, mode, real } = parts;
+  const { options, context, ops, world, mode, modules, real } = parts;
   const { nodeName, log } = context;
   const settings = settingsOf(options);
   const recorder = new Recorder();
@@ -74,6 +82,9 @@ async function scriptOf(parts: ScriptParts): Promise<string> {
   const sysctl = recordingSysctl(recorder, world.sysctl);
   const families = await familiesOf(world.sysctl);
   const sets = families.map(setsOf);
+  if (modules.length > 0) {
+    recorder.record("modules of the kernel", [`modprobe -a ${modules.join(" ")}`]);
+  }
   const silent = { ...log, info: () => undefined };
   await prepareKernel({ platform, sysctl, families: sets, settings, log: silent });
   const planner = new ServicePlanner(settings, nodeName, families);
@@ -99,6 +110,7 @@ async function scriptOf(parts: ScriptParts): Promise<string> {
     else await sink.send(op);
   }
   if (!ops.some(({ op }) => op === "sync")) await sink.send({ op: "sync" });
+  for (const line of limitLines(planner.limits())) log.warn({ backend: "ipvs" }, line);
   return recorder.text();
 }
 

@@ -12,7 +12,11 @@ function world(more: Partial<ProbeWorld> = {}): ProbeWorld {
   return {
     exec: { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) },
     sysctl: { read: async () => "1", ensure: async () => false },
-    modules: { ensure: async () => ({ loaded: [], missing: [] }), absent: () => [] },
+    modules: {
+      ensure: async () => ({ loaded: [], missing: [] }),
+      notLoaded: () => [],
+      absent: () => [],
+    },
     findKubeProxy: nothing,
     tryIpvs: nothing,
     ...more,
@@ -47,6 +51,7 @@ test("modules that are missing are told by name, schedulers by what that means",
   const gone = ["xt_set", "ip_vs_mh", "ip_vs_sed"];
   const modules = {
     ensure: async () => ({ loaded: [], missing: [] }),
+    notLoaded: () => [],
     absent: (names: readonly string[]) => names.filter((name) => gone.includes(name)),
   };
   expect(await probeIpvs(MACHINE, world({ modules }))).toEqual([
@@ -61,6 +66,12 @@ test("modules that are missing are told by name, schedulers by what that means",
       remedy: expect.stringContaining("modprobe -a ip_vs_mh ip_vs_sed,"),
     },
   ]);
+});
+
+test("to remove what was left, neither IPVS nor iptables is needed, but root is", async () => {
+  const tryIpvs = () => Promise.reject(new Error("it was asked"));
+  expect(await probeIpvs(MACHINE, world({ tryIpvs }), "clean-up")).toEqual([]);
+  expect(await probeIpvs({ ...MACHINE, isRoot: false }, world(), "clean-up")).toHaveLength(1);
 });
 
 test("forwarding that is off is told", async () => {

@@ -3,7 +3,7 @@ import type { Exec } from "../../platform/linux/exec.ts";
 import type { KernelModules } from "../../platform/linux/kernel-modules.ts";
 import type { FindKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
-import type { Finding, Machine } from "../backend.ts";
+import type { Finding, Machine, ProbePurpose } from "../backend.ts";
 import { iptablesFindings } from "../iptables-findings.ts";
 import { missing, surroundingFindings } from "../kernel-findings.ts";
 import { absentModules, remedyFor } from "./kernel/modules.ts";
@@ -22,9 +22,12 @@ export interface ProbeWorld {
 export async function probeIpvs(
   { os, isRoot }: Machine,
   { exec, sysctl, modules, findKubeProxy, tryIpvs }: ProbeWorld,
+  purpose: ProbePurpose = "run",
 ): Promise<readonly Finding[]> {
   if (os !== "linux") return [missing(`IPVS is of Linux; this is ${os}`, "use --to userspace")];
   if (!isRoot) return [missing("only root may change the kernel's rules", "run it as root")];
+  // Rules, sets and the link may have been left where there is no IPVS any more.
+  if (purpose === "clean-up") return [];
   try {
     await tryIpvs();
   } catch (error) {

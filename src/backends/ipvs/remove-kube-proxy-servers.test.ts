@@ -15,7 +15,7 @@ const STATISTICS = { connections: 0, packetsIn: 0, packetsOut: 0, bytesIn: 0, by
 
 function serverAt(place: VirtualServer["place"], family: Family = "v4"): VirtualServerState {
   const balancing = { scheduler: "rr", flags: 0, persistenceSeconds: 0 };
-  return { family, place, ...balancing, statistics: STATISTICS };
+  return { family, place, ...balancing, isByAddress: true, statistics: STATISTICS };
 }
 
 function at(ip: string, port: number, protocol: Protocol = "TCP"): VirtualServerState {

@@ -9,9 +9,9 @@ import { isForTheKernel } from "../is-for-the-kernel.ts";
 import { createPlanContext, type PlanContext } from "../plan-context.ts";
 import { chooseScheduler } from "./plan/balancing.ts";
 import { InsideMarks } from "./plan/inside-marks.ts";
-import { limitsOfService } from "./plan/limits.ts";
+import { excludedLimits, limitsOfService } from "./plan/limits.ts";
 import type { ServiceWithEndpoints } from "./plan/service-info.ts";
-import { serviceInfos } from "./plan/service-infos.ts";
+import { hostAddresses, serviceInfos } from "./plan/service-infos.ts";
 import type { IpvsSettings } from "./settings.ts";
 
 /** What is to be told to the controller of a family. */
@@ -32,6 +32,8 @@ export class ServicePlanner {
   readonly #listeners = new Map<string, string>();
   readonly #byService = new Map<string, Set<string>>();
   readonly #limits = new Map<string, readonly string[]>();
+  /** Services that listeners came to, went from or changed at, since the last time it was asked. */
+  #moved = new Set<string>();
 
   constructor(settings: IpvsSettings, nodeName: string, families: readonly Family[]) {
     this.#settings = settings;
@@ -51,8 +53,21 @@ export class ServicePlanner {
     return context?.nodePortDestinations.some((network) => network.startsWith(`${ip}/`)) === true;
   }
 
+  /** The listeners of this node that lead to a service, as far as the kernel serves them. */
+  listenersOf(key: string, state: FullState): readonly Listener[] {
+    return this.#listenersTo(key, state).filter(isForTheKernel);
+  }
+
+  /** The services whose listeners changed since the last call. */
+  takeMoved(): ReadonlySet<string> {
+    const moved = this.#moved;
+    this.#moved = new Set();
+    return moved;
+  }
+
   plan(state: FullState, changed: ChangedKeys): ReadonlyMap<Family, PlannedChange> {
     const moved = this.#indexListeners(state, changed);
+    for (const key of moved) this.#moved.add(key);
     const contexts = new Map(
       this.#families.map((family) => [family, this.#contextOf(family, state)] as const),
     );
@@ -101,11 +116,12 @@ export class ServicePlanner {
       context,
       marks: this.marks,
       securityGroups: state.further["security-groups"],
+      isExcluded: this.#settings.isExcluded,
     };
     const infos = new Map<string, readonly ServiceWithEndpoints[]>();
     for (const key of keys) {
       const entry = state.services.get(key);
-      const listeners = this.#listenersTo(key, state).filter(isForTheKernel);
+      const listeners = this.listenersOf(key, state);
       const otherwise = this.#settings.scheduler;
       const scheduler =
         entry === undefined
@@ -123,15 +139,27 @@ export class ServicePlanner {
 
   #noteLimits(key: string, state: FullState): void {
     const entry = state.services.get(key);
+    const { isExcluded } = this.#settings;
     const unserved = this.#listenersTo(key, state).filter((one) => !isForTheKernel(one));
     const limits = [
       ...(entry === undefined
         ? []
-        : limitsOfService(entry, state.further.groups, this.#settings.scheduler)),
+        : [
+            ...limitsOfService(entry, state.further.groups, this.#settings.scheduler),
+            ...excludedLimits(entry.service.service, this.#nodePortAddresses(), isExcluded),
+          ]),
+      ...this.listenersOf(key, state)
+        .filter(({ address }) => isExcluded(address))
+        .map((one) => `${one.address} is in --ipvs-exclude-cidrs: ${keyOf(one)} is not served`),
       ...unserved.map((one) => `rules do not read packets: listener ${keyOf(one)} is not served`),
     ];
     if (limits.length === 0) this.#limits.delete(key);
     else this.#limits.set(key, limits);
+  }
+
+  #nodePortAddresses(): readonly string[] {
+    const contexts = [...this.#contexts.values()];
+    return contexts.flatMap(({ nodePortDestinations }) => hostAddresses(nodePortDestinations));
   }
 
   /** @returns the services that listeners lead to, or led to before */

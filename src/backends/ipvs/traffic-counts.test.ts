@@ -38,7 +38,7 @@ function state(place: VirtualServerState["place"], connections: number): Virtual
     bytesIn: connections * 400,
     bytesOut: connections * 300,
   };
-  return { family: "v4", place, ...BALANCING, statistics };
+  return { family: "v4", place, ...BALANCING, isByAddress: true, statistics };
 }
 
 const at = (ip: string) => ({ protocol: "TCP", ip, port: 80 }) as const;

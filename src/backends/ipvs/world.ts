@@ -1,3 +1,4 @@
+import { CoreError } from "../../core/errors.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
 import { type Exec, systemExec } from "../../platform/linux/exec.ts";
@@ -8,7 +9,7 @@ import {
   takeKernelLock,
 } from "../../platform/linux/instance-lock.ts";
 import { openIpSets } from "../../platform/linux/ipset/ip-sets.ts";
-import { openIpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
+import { type IpvsTable, openIpvsTable } from "../../platform/linux/ipvs/ipvs-table.ts";
 import { createKernelModules, type KernelModules } from "../../platform/linux/kernel-modules.ts";
 import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { openServiceLink } from "../../platform/linux/links/service-link.ts";
@@ -27,6 +28,8 @@ export interface IpvsWorld {
   readonly openConntrack: OpenConntrack;
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where the kernel has no IPVS */
   openPlatform(): Promise<IpvsPlatform>;
+  /** The same for clean-up: a kernel without IPVS has no virtual servers. @throws CoreError */
+  openLeftovers(): Promise<IpvsPlatform>;
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
   takeLock(isForCleanup: boolean): InstanceLock;
   /** Whether the backend iptables, which has some chains in common with this one, is at work. */
@@ -35,9 +38,30 @@ export interface IpvsWorld {
 
 /** Of the network namespace that this thread is in. @throws CoreError */
 export async function openIpvsPlatform(): Promise<IpvsPlatform> {
-  const ipvs = await openIpvsTable();
+  return platformWith(await openIpvsTable());
+}
+
+async function openLeftovers(): Promise<IpvsPlatform> {
+  try {
+    return await openIpvsPlatform();
+  } catch (error) {
+    if (!(error instanceof CoreError) || error.code !== "ERR_NOT_POSSIBLE_HERE") throw error;
+    return platformWith(NO_SERVERS);
+  }
+}
+
+function platformWith(ipvs: IpvsTable): IpvsPlatform {
   return { ipvs, sets: openIpSets(), link: openServiceLink(LINK_NAME) };
 }
+
+/** What a kernel without IPVS holds. */
+const NO_SERVERS: IpvsTable = {
+  servers: async () => [],
+  destinations: async () => [],
+  timeouts: async () => ({ tcp: 0, tcpFin: 0, udp: 0 }),
+  change: async () => [],
+  close: () => undefined,
+};
 
 export function openWorld(): IpvsWorld {
   return {
@@ -49,6 +73,7 @@ export function openWorld(): IpvsWorld {
     openConntrack: (options) =>
       createConntrackReconciler({ table: openConntrackTable(), ...options }),
     openPlatform: openIpvsPlatform,
+    openLeftovers,
     takeLock: (isForCleanup) => (isForCleanup ? takeInstanceLock("ipvs") : takeKernelLock("ipvs")),
     isIptablesRunning: () => isPlaneRunning("iptables"),
   };

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { listenerSchema } from "../../core/model/listener.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { type Exec, execChecked, systemExec } from "../../platform/linux/exec.ts";
@@ -15,11 +16,6 @@ import { createNftablesBackend } from "./nftables-backend.ts";
 import { endpoint, Feed, NODE, NODE_NAME, optionsOf, service } from "./samples.fixture.ts";
 import type { NftablesWorld } from "./world.ts";
 
-const NO_CONNTRACK: ConntrackReconciler = {
-  reconcile: async () => ({ looked: 0, removed: 0 }),
-  close: () => undefined,
-};
-
 /** A backend in a network namespace of its own, with what it said. */
 class Rig {
   readonly namespace = NetworkNamespace.create();
@@ -28,12 +24,24 @@ class Rig {
   /** What the daemon was told of repairs: `well`, or why not. */
   readonly repairs: string[] = [];
   readonly sleeps: number[] = [];
+  /** The services whose flows were looked at, each with its listeners. */
+  readonly reconciled: string[][] = [];
   nowMs = 0;
   /** What is seen of one that runs. */
   kubeProxy: string | undefined;
   /** What happens every sync period. */
   check: () => Promise<void> = async () => undefined;
-  readonly #failures = new Set<"nft" | "netlink" | "answer">();
+  readonly #failures = new Set<"nft" | "netlink" | "answer" | "flows">();
+  readonly #conntrack: ConntrackReconciler = {
+    reconcile: async (services, changed) => {
+      if (this.#failures.delete("flows")) throw new CoreError("ERR_SYSTEM_CALL", "no flows");
+      const nameAll = (key: string) =>
+        [key, ...(services.listenersOf?.(key) ?? []).map(({ name }) => name)].join(" ");
+      this.reconciled.push([...changed].map(nameAll));
+      return { looked: 0, removed: 0 };
+    },
+    close: () => undefined,
+  };
   #backend: Backend | undefined;
   #feed: Feed | undefined;
 
@@ -79,7 +87,7 @@ class Rig {
       },
       findKubeProxy: async () => this.kubeProxy,
       takeLock: () => this.namespace.run(() => takeKernelLock("nftables")),
-      createConntrack: () => NO_CONNTRACK,
+      createConntrack: () => this.#conntrack,
       clock: {
         nowMs: () => this.nowMs,
         sleep: async (ms) => {
@@ -105,8 +113,8 @@ class Rig {
     return backend;
   }
 
-  /** Lets the next transaction fail: by nft, by nft after the kernel took it, or of elements. */
-  failNext(how: "nft" | "answer" | "netlink"): void {
+  /** Lets the next transaction fail: by nft, by nft after the kernel took it, of elements, or of flows. */
+  failNext(how: "nft" | "answer" | "netlink" | "flows"): void {
     this.#failures.add(how);
   }
 
@@ -122,6 +130,12 @@ class Rig {
   async run(...args: readonly string[]): Promise<string> {
     const { stdout } = await this.namespace.run(() => execChecked(systemExec, "nft", args));
     return stdout;
+  }
+
+  /** Somebody else's transaction. */
+  async feed(script: string): Promise<void> {
+    const input = { stdin: script };
+    await this.namespace.run(() => execChecked(systemExec, "nft", ["-f", "-"], input));
   }
 
   /** All that the kernel holds for IPv4, in an order of its own. */
@@ -234,6 +248,25 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(rig.warnings[0]).toContain("others changed the rules, which is undone");
   });
 
+  test("what others did is undone also where they did what was to be done next", async () => {
+    const rig = new Rig();
+    await rig.start();
+    const other = service({ name: "other", clusterIPs: ["10.96.0.2"] });
+    const its = endpoint(2, { name: "o-2", group: "other", addresses: ["10.1.1.2"] });
+    await rig.apply(service(), endpoint(1), other, its);
+    const after = await rig.run("list", "table", "ip", "portolan");
+    await rig.apply(service(), endpoint(1));
+    const altered = `${after}\nadd rule ip portolan dispatch accept\n`;
+    await rig.feed(`delete table ip portolan\n${altered}`);
+    const before = await rig.generation();
+    await rig.apply(service(), endpoint(1), other, its);
+    // The kernel does not count a transaction that changes nothing.
+    expect(await rig.generation()).toBe(before);
+    await rig.check();
+    expect(rig.warnings[0]).toContain("others changed the rules, which is undone");
+    expect(await rig.run("list", "chain", "ip", "portolan", "dispatch")).not.toContain("accept");
+  });
+
   test("a change that the kernel does not expect becomes one full transaction", async () => {
     const rig = new Rig();
     await rig.start();
@@ -313,6 +346,30 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(await rig.run("list", "map", "ip", "portolan", "remembered")).toContain("192.0.2.9");
   });
 
+  test("tracked flows are looked at of services that changed, and of those that listeners come to and go from", async () => {
+    const rig = new Rig();
+    await rig.start();
+    const front = (name: string, more: object = {}) =>
+      listenerSchema.parse({
+        kind: "Listener",
+        name: "front",
+        address: "192.0.2.1",
+        port: 5353,
+        mode: "udp",
+        service: `default/${name}`,
+        ...more,
+      });
+    const other = service({ name: "other", clusterIPs: ["10.96.0.2"] });
+    await rig.apply(service(), other, front("web"));
+    await rig.apply(service(), other, front("other"));
+    await rig.apply(service(), other, front("other", { node: "elsewhere" }));
+    expect(rig.reconciled.map((all) => all.toSorted())).toEqual([
+      ["default/other", "default/web front"],
+      ["default/other front", "default/web"],
+      ["default/other"],
+    ]);
+  });
+
   test("a transaction that failed is repeated with what changed meanwhile", async () => {
     const rig = new Rig();
     rig.failNext("nft");
@@ -328,8 +385,22 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     rig.failNext("nft");
     await rig.start();
     await expect(rig.apply(service(), endpoint(1))).rejects.toThrow("no nft");
+    expect(rig.reconciled).toEqual([]);
     await rig.check();
     expect((await rig.listing()).join("\n")).toContain("10.1.0.1 . 8080");
+    expect(rig.reconciled).toEqual([["default/web"]]);
+    await rig.check();
+    expect(rig.reconciled).toHaveLength(1);
+  });
+
+  test("flows that can not be looked at are told, make no sync fail, and are looked at by the next check", async () => {
+    const rig = new Rig();
+    rig.failNext("flows");
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    expect(rig.warnings).toEqual([expect.stringContaining("tracked flows could not be looked at")]);
+    await rig.check();
+    expect(rig.reconciled).toEqual([["default/web"]]);
   });
 
   test("a repair that failed is told, and done by the next check", async () => {

@@ -7,11 +7,13 @@ import {
 } from "../../core/sinks/fullstate.ts";
 import { createPacedSink } from "../../core/sinks/paced.ts";
 import { Turns } from "../../core/turns.ts";
+import type { ServiceLookup } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { openLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import { FlowKeeper } from "../flow-keeper.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { limitLines } from "../limit-lines.ts";
 import { type KernelCounts, tellInKernel } from "../tell-in-kernel.ts";
@@ -65,19 +67,33 @@ function openBackend(parts: BackendParts): Backend {
   const { nft, elements, generation, clock } = world;
   const { tables } = planner;
   const kernel = new KernelSync({ nft, elements, generation, tables, log });
-  const conntrack = world.createConntrack((ip) =>
-    tables.some(({ facts }) => facts.nodePortAddresses.includes(ip)),
+  const flows = new FlowKeeper(
+    ({ answersNodePorts }) => world.createConntrack(answersNodePorts),
+    (ip) => tables.some(({ facts }) => facts.nodePortAddresses.includes(ip)),
+    log,
+    NAME,
   );
+  let lookup: ServiceLookup | undefined;
   const times = new ChangeTimes(NAME, () => clock.nowMs());
   const turns = new Turns();
   let isRead = false;
   let isTold = false;
   let told: readonly string[] = [];
 
+  const release = async (services: ServiceLookup): Promise<void> => {
+    const removed = await flows.reconcile(services);
+    if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
+  };
+
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
     if (!isRead) await kernel.readKernel();
     isRead = true;
     planner.update(state, changed);
+    lookup = {
+      get: (key) => state.services.get(key),
+      listenersOf: (key) => planner.listenersOf(key, state),
+    };
+    flows.note([...changed.services, ...planner.takeMoved()]);
     await kernel.sync();
     // The rules now keep strangers away from loopback.
     if (planner.servesLoopback) await openLoopback(world.sysctl, log, NAME);
@@ -85,14 +101,15 @@ function openBackend(parts: BackendParts): Backend {
     if (!isTold) tellInKernel(NAME, countsOf(state), log);
     isTold = true;
     told = tellLimits(planner, told, log);
-    const { removed } = await conntrack.reconcile(state.services, changed.services);
-    if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
+    await release(lookup);
   };
 
   const check = async (): Promise<void> => {
     try {
       await kernel.check();
       onRepair?.(undefined);
+      // A sync that could not write left them as they were.
+      if (lookup !== undefined) await release(lookup);
     } catch (error) {
       log.error({ err: error }, "what others changed in the kernel could not be put right");
       onRepair?.(error);
@@ -113,7 +130,7 @@ function openBackend(parts: BackendParts): Backend {
     close: async () => {
       stopChecks();
       await turns.over();
-      conntrack.close();
+      flows.close();
       elements.close();
       generation.close();
       lock.release();

@@ -51,6 +51,7 @@ export const USERSPACE: BackendDefinition<typeof USERSPACE_OPTIONS> = {
     const { createUserspaceBackend } = await import("./userspace-backend.ts");
     const { availableParallelism } = await import("node:os");
     const { posixProblem } = await import("../../net/posix/posix-support.ts");
+    const { readTunnelSettings } = await import("./read-tunnel-settings.ts");
     const problem = await posixProblem(process);
     const canRedirect = process.platform === "linux" && process.getuid?.() === 0;
     return createUserspaceBackend(options, context, {
@@ -58,6 +59,7 @@ export const USERSPACE: BackendDefinition<typeof USERSPACE_OPTIONS> = {
       machineAddresses: readMachineAddresses,
       cores: availableParallelism(),
       tlsObstacle: problem && tlsObstacleOf(problem),
+      tunnels: await readTunnelSettings(options, process.env),
       ...(canRedirect && { openRedirect: await loadRedirect() }),
     });
   },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { MetricSample } from "../../core/metrics/metric-family.ts";
+import { KcpCounters } from "../../net/kcp/kcp-counters.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import type { EngineStats } from "../../proxy/engine-stats.ts";
 import { engineMetrics } from "./engine-metrics.ts";
@@ -18,6 +19,7 @@ const STATS: EngineStats = {
       fds: 0,
       lastRoundMs: 0,
       threadId: 0,
+      tunnels: Object.assign(new KcpCounters(), { tunnels: 2, resentSegments: 7 }),
     },
   ],
   listeners: [{ key: "default/front", address: ipAddress("::1", 80), ...COUNTS }],
@@ -73,6 +75,21 @@ test("listeners, groups and servers are counted alike", () => {
     { labels: { server: "default/web/b" }, value: 2 },
   ]);
   expect(samplesOf("loop_errors_total")).toEqual([{ labels: { loop: "loop-1" }, value: 6 }]);
+});
+
+test("tunnels are counted by loop, where there may be any", () => {
+  const labels = { loop: "loop-1" };
+  expect(samplesOf("tunnels")).toEqual([{ labels, value: 2 }]);
+  expect(samplesOf("tunnel_segments_resent_total")).toEqual([{ labels, value: 7 }]);
+  const loops = STATS.loops.map((loop) => ({ ...loop, tunnels: undefined }));
+  const names = engineMetrics({ ...STATS, loops }).map(({ name }) => name);
+  expect(names.filter((name) => name.startsWith("tunnel"))).toEqual([]);
+});
+
+test("every counter of tunnels is told", () => {
+  const names = engineMetrics(STATS).map(({ name }) => name);
+  const told = names.filter((name) => name.startsWith("tunnel"));
+  expect(told).toHaveLength(Object.keys(new KcpCounters()).length);
 });
 
 test("only a server that is up is up", () => {

@@ -3,6 +3,7 @@ import type { MetricFamily, MetricSample } from "../../core/metrics/metric-famil
 import { formatPlace } from "../../core/model/socket-path.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { EngineStats, GroupStats, ServerStats } from "../../proxy/engine-stats.ts";
+import { tunnelMetrics } from "./tunnel-metrics.ts";
 
 /** The part of listeners, groups and servers that is counted alike. */
 type Traffic = Omit<EngineStats["listeners"][number], "key" | "address">;
@@ -99,6 +100,7 @@ export function engineMetrics({ loops, listeners, groups }: EngineStats): readon
       kind: "counter",
       samples: loops.map(({ name, errors }) => ({ labels: { loop: name }, value: errors })),
     },
+    ...tunnelMetrics(loops),
   ];
 }
 

@@ -82,7 +82,7 @@ export class ListenerGaps {
 /** Whether it is of use also without servers. */
 function servesOthers({ mode, allowOthers, hostsFile }: Listener): boolean {
   if (mode === "dns") return allowOthers || hostsFile !== "";
-  return mode === "socks5" && allowOthers;
+  return mode === "websocks" || (mode === "socks5" && allowOthers);
 }
 
 /** The endpoints that the traffic policy leaves for the port, in the other family only. */

@@ -18,8 +18,8 @@ export type CallOutcome =
   | { readonly kind: "closed" }
   | { readonly kind: "silence" };
 
-/** An answer on loopback takes far less. */
-const SILENCE_MS = 250;
+/** How long an answer may take: where there should be none, on loopback, it would come far sooner. */
+const PATIENCE_MS = { answer: 20_000, silence: 250 } as const;
 
 export function callTcp({ from, to, port }: Call): Promise<CallOutcome> {
   return new Promise((resolve) => {
@@ -46,7 +46,10 @@ export function callTcp({ from, to, port }: Call): Promise<CallOutcome> {
   });
 }
 
-export function callUdp({ from, to, port }: Call): Promise<CallOutcome> {
+export function callUdp(
+  { from, to, port }: Call,
+  expected: keyof typeof PATIENCE_MS,
+): Promise<CallOutcome> {
   return new Promise((resolve) => {
     const socket = createSocket(familyOf(to) === "v6" ? "udp6" : "udp4");
     const end = (outcome: CallOutcome): void => {
@@ -54,7 +57,7 @@ export function callUdp({ from, to, port }: Call): Promise<CallOutcome> {
       socket.close();
       resolve(outcome);
     };
-    const timer = setTimeout(() => end({ kind: "silence" }), SILENCE_MS);
+    const timer = setTimeout(() => end({ kind: "silence" }), PATIENCE_MS[expected]);
     socket.on("error", () => end({ kind: "refused" }));
     socket.on("message", (message) => {
       end({ kind: "answered", text: message.toString(), ownPort: socket.address().port });

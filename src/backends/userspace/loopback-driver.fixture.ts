@@ -63,7 +63,8 @@ export class LoopbackDriver implements ContractDriver {
       to: this.#places.ip(dst),
       port: this.#places.port(dstPort),
     };
-    const outcome = await (protocol === "UDP" ? callUdp(call) : callTcp(call));
+    const expected = scenario.expected.kind === "drop" ? "silence" : "answer";
+    const outcome = await (protocol === "UDP" ? callUdp(call, expected) : callTcp(call));
     return observationOf(outcome, scenario, call.from);
   }
 
@@ -134,6 +135,8 @@ async function createBackend(
       nodeportAddresses,
       provider,
       redirect: false,
+      kcpSecretFile: undefined,
+      kcpFast: 4,
       redirectPort: 26_000,
     },
     { nodeName, log: SILENT, stdout: new PassThrough() },

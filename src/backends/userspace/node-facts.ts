@@ -13,6 +13,8 @@ export interface NodeFacts {
   readonly nodePortAddresses: NodePortAddresses;
   /** Why TLS can not be terminated here; absent where it can. */
   readonly tlsObstacle?: string | undefined;
+  /** Whether there is a secret for tunnels of KCP. */
+  readonly hasTunnels?: boolean;
   /** Where calls are led to that the kernel redirects; absent where it is not asked to. */
   readonly redirectPorts?: RedirectPorts | undefined;
 }

@@ -43,6 +43,18 @@ export const USERSPACE_OPTIONS = {
     default: 26_000,
     help: "first of the local ports that redirected calls are led to",
   },
+  kcpSecretFile: {
+    kind: "string",
+    placeholder: "FILE",
+    help: "a file with the secret of KCP tunnels, where groups or listeners use them; PORTOLAN_KCPTUN_SECRET says it as well",
+  },
+  kcpFast: {
+    kind: "number",
+    min: 1,
+    max: 4,
+    default: 4,
+    help: "how eager KCP tunnels are, from 1 (sparing) to 4 (least delay)",
+  },
   provider: {
     kind: "enum",
     values: ["auto", "posix", "node"],

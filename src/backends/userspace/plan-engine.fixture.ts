@@ -2,7 +2,7 @@ import { endpointSchema } from "../../core/model/endpoint.ts";
 import { listenerSchema } from "../../core/model/listener.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import { serviceSchema } from "../../core/model/service.ts";
-import { fullStateOf } from "./full-state.fixture.ts";
+import { fullStateOf } from "../full-state.fixture.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { type EnginePlan, planEngine } from "./plan-engine.ts";
 

@@ -1,3 +1,4 @@
+import type { Group } from "../../core/model/group.ts";
 import type { FullState } from "../../core/sinks/fullstate.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import {
@@ -8,12 +9,14 @@ import {
 } from "../../proxy/engine-config.ts";
 import type { UnservedListener } from "../backend.ts";
 import { type ListenerFiles, NO_FILES } from "./files/listener-files.ts";
+import { planDialTls } from "./files/plan-tls.ts";
 import { type NodeFacts, routeNodeOf } from "./node-facts.ts";
 import { NotHonoured } from "./not-honoured.ts";
 import { planListeners } from "./plan-listeners.ts";
 import { planServiceAddresses } from "./plan-service-addresses.ts";
 import { planRedirect } from "./redirect/plan-redirect.ts";
 import { NO_ELEMENTS, type RedirectElements } from "./redirect/redirect-table.ts";
+import { NEEDS_SECRET, transportOf } from "./transport-of.ts";
 import { UpstreamPlanner } from "./upstream-planner.ts";
 
 export interface EnginePlan {
@@ -32,8 +35,13 @@ export function planEngine(
   facts: NodeFacts,
   files: ListenerFiles = NO_FILES,
 ): EnginePlan {
-  const upstreams = new UpstreamPlanner(state.further.groups);
   const notHonoured = new NotHonoured();
+  const reachable = reachableGroups(state, facts, notHonoured);
+  const upstreams = new UpstreamPlanner(reachable, (wanted, group) => {
+    const { tls, obstacle } = planDialTls(wanted, files.tls, facts);
+    if (obstacle !== undefined) notHonoured.add(obstacle, `Group ${group}`);
+    return tls;
+  });
   const services = planServiceAddresses(state, facts, upstreams, notHonoured);
   const { redirectPorts: ports } = facts;
   const node = routeNodeOf(state, facts);
@@ -48,7 +56,9 @@ export function planEngine(
     ...EMPTY_ENGINE_CONFIG,
     listeners,
     upstreams: upstreams.upstreams,
-    groups: upstreams.groups,
+    groups: upstreams.groups.map((group) =>
+      group.transport === "kcp" && !facts.hasTunnels ? { ...group, servers: [] } : group,
+    ),
     certificates: certificatesOf(listeners, files),
   };
   const elements = redirect?.elements ?? NO_ELEMENTS;
@@ -58,6 +68,19 @@ export function planEngine(
     notHonoured: notHonoured.lines(),
     unserved: notHonoured.unserved,
   };
+}
+
+/** Without a secret nothing is sent where a tunnel was asked for: least of all by plain TCP. */
+function reachableGroups(
+  { further: { groups } }: FullState,
+  { hasTunnels }: NodeFacts,
+  notHonoured: NotHonoured,
+): ReadonlyMap<string, Group> {
+  if (hasTunnels) return groups;
+  for (const [key, group] of groups) {
+    if (transportOf(group) === "kcp") notHonoured.add(NEEDS_SECRET, `Group ${key}`);
+  }
+  return groups;
 }
 
 /** Those that a listener uses. */

@@ -1,6 +1,6 @@
 import { FAMILIES, familyOf } from "../../core/model/address.ts";
 import { EMPTY } from "../../core/model/common.ts";
-import type { Listener } from "../../core/model/listener.ts";
+import { type Listener, leadsTo } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../core/model/service.ts";
@@ -17,6 +17,7 @@ import { planTls } from "./files/plan-tls.ts";
 import { type Lead, ListenerGaps } from "./listener-gaps.ts";
 import { canListenOn, type NodeFacts, ownAddresses, routeNodeOf } from "./node-facts.ts";
 import type { NotHonoured } from "./not-honoured.ts";
+import { NEEDS_SECRET, TRANSPORT_ANNOTATION, transportOf } from "./transport-of.ts";
 import type { Families, UpstreamPlanner } from "./upstream-planner.ts";
 import { isUsable } from "./usable.ts";
 
@@ -39,7 +40,7 @@ export function planListeners(
       notHonoured.addListener("its address is none of this machine", keyOf(listener));
       continue;
     }
-    const obstacle = obstacleOf(listener) ?? plan.obstacle ?? tlsPlan.obstacle;
+    const obstacle = obstacleOf(listener, facts) ?? plan.obstacle ?? tlsPlan.obstacle;
     if (obstacle !== undefined) {
       notHonoured.addClosed(obstacle, keyOf(listener));
       continue;
@@ -87,19 +88,27 @@ function isHere({ address }: Listener, facts: NodeFacts): boolean {
 }
 
 /** Why this backend can not open it; undefined where it can. */
-function obstacleOf({ mode, address }: Listener): string | undefined {
-  return mode === "dns" && isPath(address) ? "DNS needs an IP address to listen on" : undefined;
+function obstacleOf(listener: Listener, { hasTunnels }: NodeFacts): string | undefined {
+  const { mode, address } = listener;
+  if (mode === "dns" && isPath(address)) return "DNS needs an IP address to listen on";
+  if (transportOf(listener) === "tcp") return undefined;
+  if (!hasTunnels) return NEEDS_SECRET;
+  const isFit = !isPath(address) && mode !== "udp" && mode !== "dns";
+  return isFit
+    ? undefined
+    : `the annotation ${TRANSPORT_ANNOTATION} is for streams on an IP address`;
 }
 
 /** The port that a listener names; it need not where there is only one. */
-function portOf({ ports }: Service, { servicePort }: Listener): ServicePort | undefined {
-  if (servicePort === "" && ports.length === 1) return ports[0];
-  return ports.find((port) => port.name === servicePort);
+function portOf({ ports }: Service, listener: Listener): ServicePort | undefined {
+  return ports.find(({ name }) => leadsTo(listener, name, ports.length));
 }
 
 /** A server is called in the family that its client came by; a unix socket has none, and names are told in both. */
 function familiesOf({ address, mode }: Listener): Families {
-  return isPath(address) || mode === "dns" ? FAMILIES : [familyOf(address)];
+  // The servers of tunnels are called by the agent, not by its clients.
+  const isFree = isPath(address) || mode === "dns" || mode === "websocks-agent";
+  return isFree ? FAMILIES : [familyOf(address)];
 }
 
 function configOf(
@@ -123,6 +132,7 @@ function configOf(
     outBufferBytes,
     allowOthers,
     ...PLAIN_LISTENER,
+    transport: transportOf(listener),
     fallsBack: listener.fallsBack,
     acceptLoops: listener.acceptLoops,
     workLoops: listener.workLoops,

@@ -1,5 +1,11 @@
 import { FAMILIES, type Family, familyOf } from "../../core/model/address.ts";
-import { type Group, groupSchema, NO_HINTS, type RouteHints } from "../../core/model/group.ts";
+import {
+  type Group,
+  type GroupTls,
+  groupSchema,
+  NO_HINTS,
+  type RouteHints,
+} from "../../core/model/group.ts";
 import { keyOf } from "../../core/model/object.ts";
 import {
   type GroupRef,
@@ -11,12 +17,15 @@ import type { ServiceEndpoints } from "../../core/sinks/fullstate.ts";
 import { addressIn } from "../../core/view/candidates.ts";
 import type { NodeEndpoint } from "../../core/view/ops.ts";
 import type {
+  DialTlsConfig,
   GroupConfig,
   ServerConfig,
   UpstreamConfig,
   UpstreamException,
   UpstreamGroupConfig,
 } from "../../proxy/engine-config.ts";
+
+import { transportOf } from "./transport-of.ts";
 
 /** The families that a server may be called in, the first that it has an address of. */
 export type Families = readonly Family[];
@@ -27,14 +36,20 @@ const IMPLICIT_GROUP: Group = groupSchema.parse({ kind: "Group", name: "implicit
 /** For a listener that leads nowhere: who calls it is told that nobody answers. */
 const NOBODY: UpstreamConfig = { key: "nobody", groups: [], affinitySeconds: 0 };
 
+/** TLS to the servers of a group; undefined where it can not be had. */
+export type PlanGroupTls = (tls: GroupTls, group: string) => DialTlsConfig | undefined;
+
 /** Collects the upstreams that listeners ask for, each once, with their groups. */
 export class UpstreamPlanner {
   readonly #groupObjects: ReadonlyMap<string, Group>;
   readonly #upstreams = new Map<string, UpstreamConfig>();
   readonly #groups: GroupConfig[] = [];
+  readonly #planTls: PlanGroupTls;
 
-  constructor(groupObjects: ReadonlyMap<string, Group>) {
+  /** @param planTls gives TLS to the servers of a group; undefined where they must not be called */
+  constructor(groupObjects: ReadonlyMap<string, Group>, planTls: PlanGroupTls = () => undefined) {
     this.#groupObjects = groupObjects;
+    this.#planTls = planTls;
   }
 
   get upstreams(): readonly UpstreamConfig[] {
@@ -109,9 +124,12 @@ export class UpstreamPlanner {
       const servers = item.endpoints
         .filter((endpoint) => endpoint.group === ref.group)
         .flatMap(serversOf);
-      const { method, healthCheck, slowStartMs } =
-        this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
-      this.#groups.push({ key: group, method, healthCheck, slowStartMs, servers });
+      const object = this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
+      const { method, healthCheck, slowStartMs, tls } = object;
+      const secured = tls && this.#planTls(tls, ref.group);
+      const called = tls !== undefined && secured === undefined ? [] : servers;
+      const balancing = { method, healthCheck, slowStartMs, transport: transportOf(object) };
+      this.#groups.push({ key: group, ...balancing, tls: secured, servers: called });
       return { group, weight: ref.weight, hints: this.#hintsOf(ref) };
     });
     const { affinitySeconds } = model;

@@ -28,6 +28,8 @@ const OPTIONS = {
   takeOver: false,
   redirect: false,
   redirectPort: 26_000,
+  kcpSecretFile: undefined,
+  kcpFast: 4,
   provider: "auto",
 } as const;
 const NO_STATS: EngineStats = { loops: [], listeners: [], groups: [] };

@@ -7,6 +7,7 @@ import {
 } from "../../core/route/parse-node-port-addresses.ts";
 import type { NodePortAddresses } from "../../core/route/route-policy.ts";
 import { createFullStateSink, type FullState } from "../../core/sinks/fullstate.ts";
+import type { TunnelSettings } from "../../net/kcp/kcp-options.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import type { Engine, EngineOptions } from "../../proxy/engine.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../proxy/engine-config.ts";
@@ -29,6 +30,8 @@ export interface UserspaceWorld {
   readonly cores: number;
   /** Why TLS can not be terminated on this machine; absent where it can. */
   readonly tlsObstacle?: string | undefined;
+  /** The secret of KCP tunnels; absent where there is none. */
+  readonly tunnels?: TunnelSettings | undefined;
   /** Missing where the kernel can not be told to redirect calls. */
   readonly openRedirect?: (options: OpenRedirectOptions) => Redirect;
 }
@@ -56,6 +59,7 @@ export async function createUserspaceBackend(
       provider: options.provider === "node" ? "node" : "posix",
       drainTimeoutMs: options.drainTimeout,
       log,
+      tunnels: world.tunnels,
       ...(inherited && { inherited }),
     }),
   );
@@ -67,9 +71,17 @@ export async function createUserspaceBackend(
   let served = EMPTY_ENGINE_CONFIG;
   const apply = async (state: FullState): Promise<void> => {
     const machineAddresses = world.machineAddresses();
-    const read = await files.follow(state.further.listeners.values(), state.further.certificates);
+    const { listeners, certificates, groups } = state.further;
+    const read = await files.follow(listeners.values(), certificates, groups.values());
     const before = plan;
-    const facts = { nodeName, machineAddresses, nodePortAddresses, tlsObstacle, redirectPorts };
+    const facts = {
+      nodeName,
+      machineAddresses,
+      nodePortAddresses,
+      tlsObstacle,
+      redirectPorts,
+      hasTunnels: world.tunnels !== undefined,
+    };
     plan = planEngine(state, facts, read);
     for (const line of plan.notHonoured) {
       if (!before.notHonoured.includes(line)) log.warn({ backend: "userspace" }, line);

@@ -36,6 +36,15 @@ test("each policy has its range, and the ends of a range are nobody's", () => {
   expect(reservation.serviceAddresses("instance")).toEqual(["10.30.0.3", "fdff::1"]);
 });
 
+test("what nodes keep for themselves at the end of a range is never given, also when all else is", () => {
+  const book = bookOf(new GlobalStore());
+  const reservation = book.reserve();
+  const given = Array.from({ length: 5 }, () => reservation.serviceAddresses("closest")[0]);
+  expect(given).toEqual(["10.30.0.1", "10.30.0.2", "10.30.0.3", "10.30.0.4", "10.30.0.5"]);
+  expect(() => reservation.serviceAddresses("closest")).toThrow("no service address of policy");
+  expect(book.isClaimed("10.30.0.6")).toBe(true);
+});
+
 test("no network of a node holds the address of the tunnel device", () => {
   const book = bookOf(new GlobalStore(), { ...DEFAULT_ADDRESS_PLAN, nodes: ["10.19.1.0/24"] });
   const reservation = book.reserve();

@@ -104,10 +104,15 @@ export class AddressBook {
   }
 }
 
-/** The first and the last address of a range are no service's: to some they mean the network, or all in it. */
+/**
+ * The first and the last address of a range are no service's: to some they mean the network, or all in it. The one
+ * before the last of IPv4 stands for local clients before local servers on nodes.
+ */
 function servicePool(range: string, reserved: readonly string[]): BlockPool {
   const { family, first, last } = parseSpan(range);
-  const ends = [first, last].map((number) => ipOfNumber(number, family));
+  const ends = [first, last, ...(family === "v4" && last - first > 1n ? [last - 1n] : [])].map(
+    (number) => ipOfNumber(number, family),
+  );
   return new BlockPool({ range, prefix: bitsOf(family), reserved: [...reserved, ...ends] });
 }
 

@@ -13,6 +13,8 @@ export interface TokenRecord {
   readonly usesLeft: number;
   /** For people. */
   readonly note: string;
+  /** NAMESPACE/NAME: it is for the identity of that service; empty: for nodes. */
+  readonly service: string;
 }
 
 export const tokenRecordSchema: z.ZodType<TokenRecord> = z.strictObject({
@@ -22,6 +24,7 @@ export const tokenRecordSchema: z.ZodType<TokenRecord> = z.strictObject({
   expiresMs: z.number(),
   usesLeft: z.int().min(-1),
   note: z.string(),
+  service: z.string().default(""),
 });
 
 export interface NewToken {
@@ -44,6 +47,8 @@ export interface TokenOptions {
   /** -1: any number. */
   readonly uses: number;
   readonly note: string;
+  /** As that of the record; missing: for nodes. */
+  readonly service?: string | undefined;
   readonly pin: string;
   readonly randomBytes: (count: number) => Buffer;
 }
@@ -54,7 +59,7 @@ const SECRET_BYTES = 32;
 const FORM = /^pt1\.([0-9a-f]{12})\.([\w-]{43})\.([\w-]{43})$/;
 
 export function createToken(options: TokenOptions): NewToken {
-  const { nowMs, lifetimeMs, uses, note, pin, randomBytes } = options;
+  const { nowMs, lifetimeMs, uses, note, service = "", pin, randomBytes } = options;
   const id = randomBytes(ID_BYTES).toString("hex");
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
   const record = {
@@ -64,6 +69,7 @@ export function createToken(options: TokenOptions): NewToken {
     expiresMs: nowMs + lifetimeMs,
     usesLeft: uses,
     note,
+    service,
   };
   return { record, text: [VERSION, id, secret, pin].join(".") };
 }
@@ -82,17 +88,24 @@ export function parseToken(text: string): JoinToken {
 
 /**
  * The token as it is after it was used, or an error where it can not be.
+ * @param service whose identity is asked for; empty: a node joins
  * @throws CoreError ERR_UNAUTHORIZED
  */
 export function useToken(
   { id, secret }: JoinToken,
   record: TokenRecord | undefined,
   nowMs: number,
+  service = "",
 ): TokenRecord {
   // Who does not know the secret learns nothing, not even whether there is such a token.
   const expected = Buffer.from(record?.hash ?? hashOf(id).toString("hex"), "hex");
   const isRight = timingSafeEqual(hashOf(secret), expected);
   if (record === undefined || !isRight) throw refused("it is not known here, or was revoked");
+  if (record.service !== service) {
+    throw refused(
+      record.service === "" ? "it is for nodes" : `it is for service ${record.service}`,
+    );
+  }
   if (nowMs >= record.expiresMs) {
     throw refused(`it expired at ${new Date(record.expiresMs).toISOString()}`);
   }

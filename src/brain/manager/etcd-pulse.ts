@@ -4,12 +4,15 @@ import { followRange, type RangeFollower } from "../../engines/etcd/follow-range
 import { prefixRange } from "../../engines/etcd/prefix-range.ts";
 import type { KeyValue } from "../../wire/etcd/kv-messages.ts";
 import type { WatchEvent } from "../../wire/etcd/watch-messages.ts";
-import type { Pulse } from "./ledger.ts";
+import { FIRST_RENEWAL, type Pulse } from "./ledger.ts";
 import { Milestones } from "./milestones.ts";
 
 const MS_PER_SECOND = 1000;
 /** etcd gives no shorter leases. */
 const MIN_TTL_SECONDS = 2;
+/** What is kept of a node; the lease of one that has joined is longer, and its first renewal makes another. */
+const ALIVE = "1";
+const JOINED = "joined";
 
 /**
  * Who is alive, where there are several managers: each node has a lease, which whichever manager it asks renews.
@@ -20,8 +23,8 @@ export class EtcdPulse implements Pulse, RangeFollower {
   readonly #prefix: string;
   readonly #ttlSeconds: number;
   readonly #seen = new Milestones();
-  #leases = new Map<string, bigint>();
-  #coming = new Map<string, bigint>();
+  #leases = new Map<string, NodeLease>();
+  #coming = new Map<string, NodeLease>();
   #onChange: (node: string) => void = () => undefined;
 
   /** @throws CoreError ERR_ETCD_UNREACHABLE */
@@ -47,17 +50,26 @@ export class EtcdPulse implements Pulse, RangeFollower {
     return this.#leases.has(node);
   }
 
+  welcome(node: string): Promise<void> {
+    return this.#put(node, JOINED, FIRST_RENEWAL * this.#ttlSeconds);
+  }
+
   async renew(node: string): Promise<void> {
-    const id = this.#leases.get(node);
-    if (id !== undefined) {
-      const { ttlSeconds } = await this.#client.renewLease(id, this.#ttlSeconds * MS_PER_SECOND);
+    const held = this.#leases.get(node);
+    if (held !== undefined && !held.isFirst) {
+      const timeoutMs = this.#ttlSeconds * MS_PER_SECOND;
+      const { ttlSeconds } = await this.#client.renewLease(held.id, timeoutMs);
       if (ttlSeconds > 0) return;
     }
-    const { id: lease } = await this.#client.grantLease(this.#ttlSeconds);
+    await this.#put(node, ALIVE, this.#ttlSeconds);
+  }
+
+  async #put(node: string, value: string, ttlSeconds: number): Promise<void> {
+    const { id: lease } = await this.#client.grantLease(ttlSeconds);
     const key = this.#keyOf(node);
     const { header } = await this.#client.transact(
       [],
-      [{ op: "put", key, value: Buffer.from("1"), lease }],
+      [{ op: "put", key, value: Buffer.from(value), lease }],
     );
     await this.#seen.reach(header.revision);
   }
@@ -75,7 +87,7 @@ export class EtcdPulse implements Pulse, RangeFollower {
   }
 
   page(kvs: readonly KeyValue[]): void {
-    for (const { key, lease } of kvs) this.#coming.set(this.#nodeOf(key), lease);
+    for (const kv of kvs) this.#coming.set(this.#nodeOf(kv.key), leaseOf(kv));
   }
 
   whole(revision: number): void {
@@ -91,7 +103,7 @@ export class EtcdPulse implements Pulse, RangeFollower {
     for (const { type, kv } of events) {
       const node = this.#nodeOf(kv.key);
       const wasAlive = this.#leases.has(node);
-      if (type === "put") this.#leases.set(node, kv.lease);
+      if (type === "put") this.#leases.set(node, leaseOf(kv));
       else this.#leases.delete(node);
       if (wasAlive !== this.#leases.has(node)) this.#onChange(node);
     }
@@ -110,4 +122,14 @@ export class EtcdPulse implements Pulse, RangeFollower {
   #nodeOf(key: string): string {
     return key.slice(this.#prefix.length);
   }
+}
+
+interface NodeLease {
+  readonly id: bigint;
+  /** Whether the node has not renewed yet. */
+  readonly isFirst: boolean;
+}
+
+function leaseOf({ lease, value }: KeyValue): NodeLease {
+  return { id: lease, isFirst: Buffer.from(value).toString() === JOINED };
 }

@@ -91,6 +91,16 @@ export class JoinTokens {
     return after === before ? new Map() : new Map([[nameOf(token.id), JSON.stringify(after)]]);
   }
 
+  /**
+   * Whether it is good for the identity of a service, as often as it is shown.
+   * @throws CoreError ERR_UNAUTHORIZED
+   */
+  assertFor(token: JoinToken, service: string): void {
+    const { ledger, nowMs } = this.#options;
+    const text = ledger.secret(nameOf(token.id));
+    useToken(token, text === undefined ? undefined : readRecord(text), nowMs(), service);
+  }
+
   #records(): readonly TokenRecord[] {
     const { ledger } = this.#options;
     return [...ledger.secrets()].flatMap(([name, text]) =>

@@ -36,11 +36,16 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
+/** How many times as long as for others a node has for its first renewal: it has to come to be ready, or to find its manager again. */
+export const FIRST_RENEWAL = 3;
+
 /** Who is alive, as far as all managers together know. */
 export interface Pulse {
   /** @param onChange told of each node that dies or lives again */
   follow(onChange: (node: string) => void): void;
   isAlive(node: string): boolean;
+  /** It has joined, and has longer than others for its first renewal. */
+  welcome(node: string): Promise<void>;
   renew(node: string): Promise<void>;
   /** It leaves on purpose. */
   forget(node: string): Promise<void>;

@@ -48,6 +48,28 @@ test("those that are known from before have a while longer", () => {
   expect([pulse.isAlive("a"), told]).toEqual([false, ["a is dead"]]);
 });
 
+test("one that has joined has a while longer for its first renewal, and then as long as others", async () => {
+  const { pulse, told } = start();
+  await pulse.welcome("a");
+  vi.advanceTimersByTime(3 * TIMEOUT_MS - 1);
+  expect(told).toEqual(["a lives"]);
+  await pulse.renew("a");
+  vi.advanceTimersByTime(TIMEOUT_MS);
+  expect(told).toEqual(["a lives", "a is dead"]);
+  await pulse.welcome("b");
+  vi.advanceTimersByTime(3 * TIMEOUT_MS);
+  expect(told.slice(2)).toEqual(["b lives", "b is dead"]);
+});
+
+test("one that renewed is dead in time, though others are still waited for", async () => {
+  const { pulse, told } = start("a", "b");
+  await pulse.renew("b");
+  vi.advanceTimersByTime(TIMEOUT_MS);
+  expect(told).toEqual(["b is dead"]);
+  vi.advanceTimersByTime(2 * TIMEOUT_MS);
+  expect(told).toEqual(["b is dead", "a is dead"]);
+});
+
 test("one that leaves is not told to be dead, and nothing is told once it is closed", async () => {
   const { pulse, told } = start();
   await pulse.renew("a");

@@ -1,5 +1,5 @@
 import { Liveness } from "../liveness.ts";
-import type { Pulse } from "./ledger.ts";
+import { FIRST_RENEWAL, type Pulse } from "./ledger.ts";
 
 export interface LocalPulseOptions {
   readonly timeoutMs: number;
@@ -9,22 +9,21 @@ export interface LocalPulseOptions {
   readonly nodes: readonly string[];
 }
 
-/** How much longer nodes have after a start of the manager. */
-const START_GRACE = 3;
-
 /** Who is alive, where there is one manager: it is all in its memory. */
 export class LocalPulse implements Pulse {
   readonly #liveness: Liveness;
+  readonly #graceMs: number;
   readonly #nowMs: () => number;
   #onChange: (node: string) => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
+  #timerMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
   constructor({ timeoutMs, nowMs, nodes }: LocalPulseOptions) {
     this.#liveness = new Liveness(timeoutMs);
     this.#nowMs = nowMs;
-    const fromMs = nowMs() + (START_GRACE - 1) * timeoutMs;
-    for (const node of nodes) this.#liveness.renew(node, fromMs);
+    this.#graceMs = FIRST_RENEWAL * timeoutMs;
+    for (const node of nodes) this.#liveness.begin(node, nowMs(), this.#graceMs);
     this.#schedule();
   }
 
@@ -36,10 +35,12 @@ export class LocalPulse implements Pulse {
     return this.#liveness.isAlive(node);
   }
 
+  async welcome(node: string): Promise<void> {
+    this.#heard(node, this.#liveness.begin(node, this.#nowMs(), this.#graceMs));
+  }
+
   async renew(node: string): Promise<void> {
-    const isNews = this.#liveness.renew(node, this.#nowMs());
-    if (isNews) this.#onChange(node);
-    if (this.#timer === undefined) this.#schedule();
+    this.#heard(node, this.#liveness.renew(node, this.#nowMs()));
   }
 
   async forget(node: string): Promise<void> {
@@ -51,13 +52,21 @@ export class LocalPulse implements Pulse {
     clearTimeout(this.#timer);
   }
 
+  #heard(node: string, isNews: boolean): void {
+    if (isNews) this.#onChange(node);
+    const { nextMs } = this.#liveness;
+    // Who renews has less time than who is waited for.
+    if (nextMs !== undefined && nextMs < this.#timerMs) this.#schedule();
+  }
+
   /** The timer stands at when the first one may be dead; that it renewed meanwhile is seen then. */
   #schedule(): void {
     const { nextMs } = this.#liveness;
+    clearTimeout(this.#timer);
+    this.#timerMs = nextMs ?? Number.POSITIVE_INFINITY;
     if (nextMs === undefined || this.#isClosed) return;
     this.#timer = setTimeout(
       () => {
-        this.#timer = undefined;
         for (const node of this.#liveness.expire(this.#nowMs())) this.#onChange(node);
         this.#schedule();
       },

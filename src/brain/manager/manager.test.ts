@@ -28,6 +28,9 @@ class ToldPulse implements Pulse {
   isAlive(node: string): boolean {
     return !this.dead.has(node);
   }
+  welcome(node: string): Promise<void> {
+    return this.renew(node);
+  }
   async renew(node: string): Promise<void> {
     if (this.dead.delete(node)) this.#onChange(node);
   }
@@ -50,6 +53,8 @@ function world(plan: AddressPlan = DEFAULT_ADDRESS_PLAN, store: GlobalStore = ne
     plan,
     timeoutMs: 5000,
     certificateMs: 3_600_000,
+    managers: () => ["192.0.2.10:12090"],
+    serviceCertificateMs: 600_000,
     nowMs: () => Date.now(),
     randomBytes,
     log,
@@ -63,7 +68,12 @@ function newKey(): string {
 }
 
 async function tokenOf(manager: Manager, uses = -1): Promise<string> {
-  const { token } = await manager.tokens.create({ lifetimeMs: 60_000, uses, note: "" });
+  const { token } = await manager.tokens.create({
+    lifetimeMs: 60_000,
+    uses,
+    note: "",
+    service: "",
+  });
   return token;
 }
 

@@ -12,12 +12,14 @@ import type { AddressPlan } from "../allocation/address-plan.ts";
 import type { Authority } from "../identity/authority.ts";
 import { parseToken } from "../identity/join-token.ts";
 import { keyHashOf } from "../identity/key-hash.ts";
+import { SERVICE_KIND } from "../identity/spiffe-id.ts";
 import { JoinTokens } from "./join-tokens.ts";
 import type { Ledger, LedgerPlan, Pulse } from "./ledger.ts";
 import { managerMetrics } from "./manager-metrics.ts";
 import type {
   DeployAnswer,
   DeployRequest,
+  IdentifyRequest,
   JoinAnswer,
   JoinRequest,
   NodeCredentials,
@@ -31,6 +33,7 @@ import { MANAGER_OWNER } from "./owner.ts";
 import { planClearance } from "./plan-clearance.ts";
 import { type DeploymentContext, planDeploy, planUndeploy } from "./plan-deployment.ts";
 import { Publisher } from "./publisher.ts";
+import { RoundTripBook } from "./round-trip-book.ts";
 import { Table } from "./table.ts";
 
 export interface ManagerOptions {
@@ -42,6 +45,9 @@ export interface ManagerOptions {
   /** A node that does not renew for so long is dead. */
   readonly timeoutMs: number;
   readonly certificateMs: number;
+  /** `HOST:PORT` of all that nodes may ask. */
+  readonly managers: () => readonly string[];
+  readonly serviceCertificateMs: number;
   readonly nowMs: () => number;
   readonly randomBytes: (count: number) => Buffer;
   readonly log: Log;
@@ -57,6 +63,7 @@ const NO_CLEARANCE = { set: [], delete: [] } as const;
 export class Manager {
   readonly tokens: JoinTokens;
   readonly table: Table;
+  readonly roundTrips: RoundTripBook;
   readonly #options: ManagerOptions;
   readonly #book: AddressBook;
   readonly #publisher: Publisher;
@@ -70,6 +77,7 @@ export class Manager {
     this.#book = new AddressBook(plan);
     this.#unfollow = this.#book.follow(store);
     this.table = new Table(store);
+    this.roundTrips = new RoundTripBook(options.nowMs);
     this.tokens = new JoinTokens(options);
     this.#publisher = new Publisher(store, ledger, pulse, log);
   }
@@ -93,6 +101,24 @@ export class Manager {
       if (isRefused) this.#counts.refusedTokens += 1;
       throw error;
     }
+  }
+
+  /**
+   * A certificate with the identity of a service, for who shows a token of it: again and again, as it is short.
+   * @throws CoreError ERR_UNAUTHORIZED, ERR_STATE_INVALID
+   */
+  async identify({ token, service, publicKey }: IdentifyRequest): Promise<NodeCredentials> {
+    const { authority, nowMs, serviceCertificateMs: lifetimeMs } = this.#options;
+    try {
+      this.tokens.assertFor(parseToken(token), service);
+    } catch (error) {
+      this.#counts.refusedTokens += 1;
+      throw error;
+    }
+    const identity = { trustDomain: authority.trustDomain, kind: SERVICE_KIND, name: service };
+    const request = { identity, publicKey, hosts: [], nowMs: nowMs(), lifetimeMs };
+    const signed = await authority.sign(request);
+    return { ...signed, authority: authority.certificate };
   }
 
   async #join(request: JoinRequest): Promise<JoinAnswer> {
@@ -121,7 +147,7 @@ export class Manager {
       const { set, delete: gone } = isSame ? NO_CLEARANCE : this.#clearanceOf(name);
       return { change: { set: [after, ...set], delete: gone, secrets }, result: after };
     });
-    await pulse.renew(name);
+    await pulse.welcome(name);
     log.info({ node: name, subnets: node.subnets }, "a node has joined");
     return { ...this.#termsOf(node), credentials };
   }
@@ -137,7 +163,8 @@ export class Manager {
     let node = this.#nodeOf(name);
     await pulse.renew(name);
     this.#counts.renewals += 1;
-    const { addresses, zone, labels, tunnel, wantsCertificate } = request;
+    const { addresses, zone, labels, tunnel, roundTripsMs, wantsCertificate } = request;
+    if (roundTripsMs !== undefined) this.roundTrips.note(name, roundTripsMs);
     const withNews = (before: Node): Node => ({
       ...before,
       ...(addresses && { addresses }),
@@ -168,6 +195,7 @@ export class Manager {
       };
     });
     await pulse.forget(name);
+    this.roundTrips.forget(name);
     log.info({ node: name }, "a node has left");
   }
 
@@ -264,13 +292,14 @@ export class Manager {
   }
 
   #termsOf({ name, subnets }: Node): NodeTerms {
-    const { plan, timeoutMs } = this.#options;
+    const { plan, timeoutMs, managers } = this.#options;
     return {
       node: name,
       subnets,
       serviceRanges: [...new Set(Object.values(plan.services).flat())],
       renewEveryMs: Math.max(1, Math.floor(timeoutMs / RENEWALS)),
       timeoutMs,
+      managers: managers(),
     };
   }
 

@@ -9,15 +9,17 @@ import {
 } from "../../core/model/common.ts";
 import { isIdentityName } from "../identity/spiffe-id.ts";
 import { isTunnelKey } from "../identity/tunnel-key.ts";
-import type {
-  CreateTokenRequest,
-  DeployRequest,
-  JoinRequest,
-  RemoveNodeRequest,
-  RenewRequest,
-  RevokeTokenRequest,
-  TableRequest,
-  UndeployRequest,
+import {
+  type CreateTokenRequest,
+  type DeployRequest,
+  type IdentifyRequest,
+  type JoinRequest,
+  MAX_ROUND_TRIPS,
+  type RemoveNodeRequest,
+  type RenewRequest,
+  type RevokeTokenRequest,
+  type TableRequest,
+  type UndeployRequest,
 } from "./messages.ts";
 
 /** More of anything in one request is a mistake. */
@@ -25,6 +27,7 @@ const MAX_ITEMS = 64;
 const MAX_NAME = 253;
 const MAX_KEY = 4096;
 const DAY_MS = 86_400_000;
+const MAX_ROUND_TRIP_MS = 3_600_000;
 const MAX_TOKEN_MS = 366 * DAY_MS;
 
 const addresses = z.array(ipSchema).max(MAX_ITEMS);
@@ -39,6 +42,15 @@ const tunnel = z.strictObject({
     .refine((text) => text === "" || isTunnelKey(text), "32 bytes in base64, or nothing")
     .default(""),
 });
+
+const roundTripsMs = z
+  .record(z.string().max(MAX_NAME), z.number().min(0).max(MAX_ROUND_TRIP_MS))
+  .refine((all) => Object.keys(all).length <= MAX_ROUND_TRIPS, `at most ${MAX_ROUND_TRIPS} nodes`);
+
+const serviceIdentity = keySchema.refine(
+  (key) => key.split("/").every(isIdentityName),
+  'NAMESPACE/NAME of letters, digits, ".", "_" and "-"',
+);
 
 export const joinSchema: z.ZodType<JoinRequest> = z.strictObject({
   token: z.string().max(1024),
@@ -55,6 +67,7 @@ export const renewSchema: z.ZodType<RenewRequest> = z.strictObject({
   zone: zone.optional(),
   labels: labels.optional(),
   tunnel: tunnel.optional(),
+  roundTripsMs: roundTripsMs.optional(),
   wantsCertificate: z.boolean().default(false),
 });
 
@@ -94,10 +107,22 @@ export const tableSchema: z.ZodType<TableRequest> = z.strictObject({
   query: z.string().min(1).max(512),
 });
 
-export const createTokenSchema: z.ZodType<CreateTokenRequest> = z.strictObject({
-  lifetimeMs: z.int().min(1).max(MAX_TOKEN_MS).default(DAY_MS),
-  uses: z.int().min(-1).max(1_000_000).default(-1),
-  note: z.string().max(MAX_NAME).default(""),
+export const createTokenSchema: z.ZodType<CreateTokenRequest> = z
+  .strictObject({
+    lifetimeMs: z.int().min(1).max(MAX_TOKEN_MS).default(DAY_MS),
+    uses: z.int().min(-1).max(1_000_000).default(-1),
+    note: z.string().max(MAX_NAME).default(""),
+    service: z.union([z.literal(""), serviceIdentity]).default(""),
+  })
+  .refine(({ uses, service }) => service === "" || uses === -1, {
+    path: ["uses"],
+    message: "any number for a service, which shows its token at each renewal",
+  });
+
+export const identifySchema: z.ZodType<IdentifyRequest> = z.strictObject({
+  token: z.string().max(1024),
+  service: serviceIdentity,
+  publicKey: z.string().max(MAX_KEY),
 });
 
 export const revokeTokenSchema: z.ZodType<RevokeTokenRequest> = z.strictObject({

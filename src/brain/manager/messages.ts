@@ -23,7 +23,19 @@ export interface RenewRequest {
   readonly zone?: string | undefined;
   readonly labels?: StringMap | undefined;
   readonly tunnel?: Tunnel | undefined;
+  /** By node, how far others are; of `MAX_ROUND_TRIPS` at most. */
+  readonly roundTripsMs?: Readonly<Record<string, number>> | undefined;
   readonly wantsCertificate: boolean;
+}
+
+/** Of more nodes one node does not tell how far they are. */
+export const MAX_ROUND_TRIPS = 64;
+
+/** What a node told of how far others are from it. */
+export interface NodeRoundTrips {
+  readonly node: string;
+  readonly ageMs: number;
+  readonly toMs: Readonly<Record<string, number>>;
 }
 
 export interface UndeployRequest {
@@ -56,6 +68,16 @@ export interface CreateTokenRequest {
   /** -1: any number. */
   readonly uses: number;
   readonly note: string;
+  /** NAMESPACE/NAME: for the identity of that service; empty: for nodes. */
+  readonly service: string;
+}
+
+export interface IdentifyRequest {
+  readonly token: string;
+  /** NAMESPACE/NAME. */
+  readonly service: string;
+  /** PEM, SPKI, on the curve P-256. */
+  readonly publicKey: string;
 }
 
 export interface RevokeTokenRequest {
@@ -76,6 +98,8 @@ export interface NodeTerms {
   readonly renewEveryMs: number;
   /** or is dead after so long. */
   readonly timeoutMs: number;
+  /** `HOST:PORT` of those who may be asked as well, where there are several. */
+  readonly managers: readonly string[];
 }
 
 /** Who a node is, as others can check. */

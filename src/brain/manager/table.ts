@@ -65,7 +65,7 @@ export class Table {
   /** @param query an address; a service as NAMESPACE/NAME, NAME.NAMESPACE or NAME; or a node */
   find(query: string): TableAnswer {
     const ip = canonicalIp(query);
-    const word = ip ?? query;
+    const word = ip ?? (this.#services.has(query) ? query : query.toLowerCase());
     const keys = new Set(this.#services.get(word)?.keys());
     for (const group of this.#groups.get(word)?.keys() ?? []) {
       for (const key of this.#services.get(`group ${group}`)?.keys() ?? []) keys.add(key);
@@ -123,7 +123,9 @@ function wordsOf(service: Service, key: string): readonly string[] {
   const { name, namespace, edgeIPs, clusterIPs } = service;
   const words = [key, name, `${name}.${namespace}`, ...clusterIPs];
   const groups = groupsOf(service).map(({ group }) => `group ${group}`);
-  return [...words, ...edgeIPs.map(({ address }) => address), ...groups];
+  // Names of hosts are asked for in lower case.
+  const named = new Set([...words, ...words.map((word) => word.toLowerCase())]);
+  return [...named, ...edgeIPs.map(({ address }) => address), ...groups];
 }
 
 function rowOf({ name, alive, addresses, subnets, tunnel }: Node): TableNode {

@@ -1,3 +1,4 @@
+import { EDGE_MQTT_OPTIONS, resolveMqtt } from "../../daemon/edge/mqtt/mqtt-settings.ts";
 import {
   EDGE_INSTANCE_OPTIONS,
   EDGE_NODE_OPTIONS,
@@ -19,6 +20,7 @@ export const EDGE_NODE: CommandSpec = {
   arguments: [],
   optionGroups: [
     { title: "Node", specs: EDGE_NODE_OPTIONS },
+    { title: "A cluster that speaks MQTT", specs: EDGE_MQTT_OPTIONS },
     { title: "This instance", specs: EDGE_INSTANCE_OPTIONS },
     { title: "Logs", specs: LOG_OPTIONS },
   ],
@@ -27,6 +29,10 @@ export const EDGE_NODE: CommandSpec = {
     {
       help: "with its network given, and podman as the engine",
       command: "edge node --subnet 10.18.0.64/26 --engine-socket /run/podman/podman.sock",
+    },
+    {
+      help: "a node of a cluster that speaks MQTT",
+      command: "edge node --mqtt 192.0.2.1:10003 --mqtt-id worker1",
     },
     {
       help: "what it would do now, in the kernel",
@@ -41,7 +47,11 @@ async function run(input: CommandInput): Promise<number> {
     { ...EDGE_NODE_OPTIONS, ...EDGE_INSTANCE_OPTIONS },
     input,
   );
-  const settings = resolveSettings(values);
+  const mqtt = resolveMqtt(
+    resolveFlags(EDGE_MQTT_OPTIONS, input),
+    values.node ?? input.context.hostName,
+  );
+  const settings = { ...resolveSettings(values), mqtt };
   const { assertPossible } = await import("../../daemon/edge/edge-node.ts");
   await assertPossible();
   return values.dryRun ? dryRun(settings, input) : serveEdgeNode(settings, input);

@@ -7,13 +7,14 @@ import type {
 import type { Paint } from "../text/paint.ts";
 import { formatBytes, formatMs } from "../text/quantities.ts";
 import { renderTable } from "../text/render-table.ts";
+import { roundTripMatrix } from "./round-trip-matrix.ts";
 
 /** More flows are counted, not listed. */
 const MAX_FLOWS = 20;
 
 /** What people want to know of a node, in lines. */
 export function renderEdgeStatus(report: EdgeReport, paint: Paint): readonly string[] {
-  const { node, workloads, nodes, flows } = report;
+  const { node, workloads, nodes, roundTrips, flows } = report;
   const { name, version, nodeIp, nodePort, subnetwork, subnetworkv6, addresses } = node;
   const head = `edge node ${name} (portolan ${version}), reached at ${nodeIp ?? "no address"}, tunnel port ${nodePort}`;
   if (!node.registered) return [head, "not registered: POST /register says its subnetwork"];
@@ -23,6 +24,7 @@ export function renderEdgeStatus(report: EdgeReport, paint: Paint): readonly str
     `subnetwork ${subnetwork} and ${subnetworkv6}: ${used} of ${capacity} addresses used`,
     ...section(workloads, "no workloads", (some) => workloadTable(some, paint)),
     ...section(nodes, "no other nodes", (some) => nodeTable(some, paint)),
+    ...(roundTrips.length === 0 ? [] : ["", ...roundTripMatrix(roundTrips, paint)]),
     ...section(flows, "no flows", (some) => flowTable(some, paint)),
   ];
 }

@@ -1,7 +1,8 @@
 import { lstat, readFile } from "node:fs/promises";
 import process from "node:process";
+import type { Finding } from "../../backends/backend.ts";
 import { loadAllBackends } from "../../backends/registry.ts";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { chooseBackend } from "../../daemon/choose-backend.ts";
 import { readThisMachine } from "../../daemon/this-machine.ts";
 import { posixProblem } from "../../net/posix/posix-support.ts";
@@ -27,16 +28,31 @@ export async function surveyMachine(): Promise<Survey> {
 }
 
 async function surveyProviders(): Promise<readonly Surveyed[]> {
-  const problem = await posixProblem(process);
-  const remedy = "the provider node takes its place";
   return [
     {
       name: "posix",
       summary: "event loops on system calls: the fast ones, with TLS",
-      findings: problem === undefined ? [] : [{ severity: "missing", what: problem, remedy }],
+      findings: await posixFindings(),
     },
-    { name: "node", summary: "event loops on Node's own sockets", findings: [] },
+    { name: "node", summary: "event loops on Node's own sockets, without TLS", findings: [] },
+    { name: "kcp", summary: "streams over UDP for lossy lines, on either of them", findings: [] },
   ];
+}
+
+async function posixFindings(): Promise<readonly Finding[]> {
+  const problem = await posixProblem(process);
+  if (problem !== undefined) {
+    const remedy = "the provider node takes its place";
+    return [{ severity: "missing", what: problem, remedy }];
+  }
+  try {
+    const { loadOpenSsl } = await import("../../platform/linux/openssl/load-openssl.ts");
+    loadOpenSsl();
+    return [];
+  } catch (error) {
+    const remedy = "listeners and groups with TLS need another Node";
+    return [{ severity: "degraded", what: messageOf(error), remedy }];
+  }
 }
 
 async function autoChoice(): Promise<string | undefined> {

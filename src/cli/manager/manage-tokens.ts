@@ -18,6 +18,7 @@ const listSchema = z.object({
       expiresMs: z.number(),
       usesLeft: z.number(),
       note: z.string(),
+      service: z.string(),
     }),
   ),
 });
@@ -36,9 +37,15 @@ export async function manageTokens(words: readonly string[], input: CommandInput
 }
 
 async function create(input: CommandInput): Promise<number> {
-  const { lifetime: lifetimeMs, uses = -1, note } = resolveFlags(TOKEN_OPTIONS, input);
+  const {
+    lifetime: lifetimeMs,
+    uses = -1,
+    note,
+    service: said,
+  } = resolveFlags(TOKEN_OPTIONS, input);
+  const service = said === "" || said.includes("/") ? said : `default/${said}`;
   const { json } = resolveFlags(JSON_OPTION, input);
-  const answer = await askManager(input, "CreateToken", { lifetimeMs, uses, note });
+  const answer = await askManager(input, "CreateToken", { lifetimeMs, uses, note, service });
   const created = createdSchema.parse(answer);
   // Alone on its line: `portolan manager token create > token`.
   input.context.stdout.write(json ? `${JSON.stringify(created)}\n` : `${created.token}\n`);
@@ -53,12 +60,15 @@ async function list(input: CommandInput): Promise<number> {
     stdout.write(`${JSON.stringify(tokens)}\n`);
     return EXIT_OK;
   }
-  const columns = ["ID", "CREATED", "EXPIRES", "USES LEFT", "NOTE"].map((title) => ({ title }));
-  const rows = tokens.map(({ id, createdMs, expiresMs, usesLeft, note }) => [
+  const columns = ["ID", "CREATED", "EXPIRES", "USES LEFT", "FOR", "NOTE"].map((title) => ({
+    title,
+  }));
+  const rows = tokens.map(({ id, createdMs, expiresMs, usesLeft, note, service }) => [
     id,
     new Date(createdMs).toISOString(),
     new Date(expiresMs).toISOString(),
     usesLeft < 0 ? "any" : String(usesLeft),
+    service === "" ? "nodes" : service,
     note,
   ]);
   const lines = renderTable(columns, rows, paintFor(input.context));

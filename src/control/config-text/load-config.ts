@@ -179,11 +179,12 @@ async function startStep(step: ConfigStep, world: ControlWorld): Promise<void> {
   if (step.kind !== "command") return;
   const { command, at } = step;
   const { type, action } = command;
-  const isKept = type.startsWith("event-loop") || type.endsWith("-controller");
+  const isKept =
+    type.startsWith("event-loop") || type.endsWith("-controller") || type.endsWith("-delegate");
   if (action !== "add" || !isKept) {
     throw new CoreError(
       "ERR_USAGE",
-      `${at}: ${action} ${type} has no place in a configuration; expected add of event-loop-group, event-loop, resp-controller or http-controller`,
+      `${at}: ${action} ${type} has no place in a configuration; expected add of event-loop-group, event-loop, a delegate, resp-controller or http-controller`,
     );
   }
   try {
@@ -236,6 +237,9 @@ function removalOf(entry: RuntimeEntry): ResourceCommand {
       };
     case "controller":
       return { ...base, type: entry.type, within: [] };
+    case "smart-group-delegate":
+    case "smart-node-delegate":
+      return { ...base, type: entry.kind, within: [] };
   }
 }
 

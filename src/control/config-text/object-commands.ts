@@ -45,6 +45,7 @@ export const SECTIONS = [
   "server",
   "service",
   "endpoint",
+  "delegate",
   "controller",
 ] as const;
 

@@ -7,6 +7,7 @@ import { formatCommand } from "../grammar/format-command.ts";
 import { parseCommand } from "../grammar/parse-command.ts";
 import { ParamReader } from "../grammar/read-params.ts";
 import { pauseAt } from "../pause.ts";
+import { paramsOfDelegate } from "../resources/delegate-params.ts";
 import { planOf } from "../resources/desired-resource.ts";
 import { Draft, EMPTY_VIEW, type StateView } from "../resources/state-view.ts";
 import { desiredOf, RESOURCES } from "../resources/table.ts";
@@ -132,5 +133,8 @@ function commandForEntry(entry: RuntimeEntry): readonly [Section, ResourceComman
       if (secretFile !== "") params.set(secretName, secretFile);
       return [kind, { ...base, type, params }];
     }
+    case "smart-group-delegate":
+    case "smart-node-delegate":
+      return ["delegate", { ...base, type: kind, params: paramsOfDelegate(entry) }];
   }
 }

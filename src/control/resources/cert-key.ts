@@ -40,6 +40,19 @@ const FIELDS: readonly Field<Certificate>[] = [
       set: (certificate, keyFile) => ({ ...certificate, keyFile }),
     },
   ),
+  text(
+    {
+      name: "ca",
+      field: "ca",
+      placeholder: "FILE",
+      help: "PEM file of the authorities that the certificates of peers come from",
+      standard: "none",
+    },
+    {
+      get: ({ caFile }) => caFile,
+      set: (certificate, caFile) => ({ ...certificate, caFile }),
+    },
+  ),
 ];
 
 export const CERT_KEYS: ObjectResource<"Certificate"> = {

@@ -7,8 +7,8 @@ import {
   METHOD_SHORTS,
   type RouteHints,
 } from "../../core/model/group.ts";
-import { type Field, integer, type Lens, list, text, word } from "./fields.ts";
-import { A_HOST, A_HOST_PATTERN, A_PATH, A_STATUS, AN_HTTP_METHOD } from "./rules.ts";
+import { type Field, integer, type Lens, list, reference, text, word } from "./fields.ts";
+import { A_HOST, A_HOST_PATTERN, A_PATH, A_PEER, A_STATUS, AN_HTTP_METHOD } from "./rules.ts";
 
 const CHECK_PROTOCOLS: readonly HealthCheckProtocol[] = ["none", "tcp", "tcpDelay", "http", "dns"];
 const ANY_BUT_FAILURE = ["1xx", "2xx", "3xx", "4xx"];
@@ -237,6 +237,42 @@ export const GROUP_FIELDS: readonly Field<Group>[] = [
       get: ({ slowStartMs }) => slowStartMs,
       set: (group, slowStartMs) => ({ ...group, slowStartMs }),
     },
+  ),
+  reference(
+    {
+      name: "tls",
+      field: "tls",
+      to: "cert-key",
+      help: "Certificate that servers are shown, with TLS; its ca is the authority of theirs",
+      standard: "none: no TLS",
+    },
+    {
+      get: ({ tls }) => tls?.certificate ?? "",
+      set: (group, certificate) => ({
+        ...group,
+        tls: certificate === "" ? undefined : { peers: [], ...group.tls, certificate },
+      }),
+    },
+  ),
+  list(
+    {
+      name: "peers",
+      field: "peers",
+      placeholder: "IDENTITY",
+      help: "Who servers may be, by the identity in their certificates: spiffe://DOMAIN/PATH, .../* for all below it, ! before who may not; with tls",
+      standard: "none",
+    },
+    {
+      get: ({ tls }) => tls?.peers ?? [],
+      set: (group, peers) => ({
+        ...group,
+        tls:
+          group.tls === undefined && peers.length === 0
+            ? undefined
+            : { certificate: "", ...group.tls, peers },
+      }),
+    },
+    A_PEER,
   ),
   ...hintFields<Group>(),
 ];

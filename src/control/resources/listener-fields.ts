@@ -1,4 +1,4 @@
-import type { Listener, ProxyProtocol } from "../../core/model/listener.ts";
+import type { Listener, ListenerTls, ProxyProtocol } from "../../core/model/listener.ts";
 import {
   bareReference,
   eitherFlag,
@@ -11,7 +11,7 @@ import {
   text,
   word,
 } from "./fields.ts";
-import { A_NETWORK } from "./rules.ts";
+import { A_NETWORK, A_PEER } from "./rules.ts";
 
 /** The longest time that a timer can wait for. */
 const MAX_TIME_MS = 2_147_483_647;
@@ -149,6 +149,8 @@ export const SECURITY_GROUP: Field<Listener> = reference(
   ofListener("securityGroup"),
 );
 
+const NO_TLS: ListenerTls = { certificates: [], clientCaFile: "", peers: [] };
+
 export const TLS: readonly Field<Listener>[] = [
   references(
     {
@@ -163,10 +165,7 @@ export const TLS: readonly Field<Listener>[] = [
       get: ({ tls }) => tls?.certificates ?? [],
       set: (listener, certificates) => ({
         ...listener,
-        tls:
-          certificates.length === 0
-            ? undefined
-            : { certificates, clientCaFile: listener.tls?.clientCaFile ?? "" },
+        tls: certificates.length === 0 ? undefined : { ...NO_TLS, ...listener.tls, certificates },
       }),
     },
   ),
@@ -186,9 +185,29 @@ export const TLS: readonly Field<Listener>[] = [
         tls:
           listener.tls === undefined && clientCaFile === ""
             ? undefined
-            : { certificates: listener.tls?.certificates ?? [], clientCaFile },
+            : { ...NO_TLS, ...listener.tls, clientCaFile },
       }),
     },
+  ),
+  list(
+    {
+      name: "peers",
+      field: "peers",
+      placeholder: "IDENTITY",
+      help: "Who of its clients is let in, by the identity in their certificates: spiffe://DOMAIN/PATH, .../* for all below it, ! before who is not; the first that fits decides",
+      standard: "all with a certificate of client-ca",
+    },
+    {
+      get: ({ tls }) => tls?.peers ?? [],
+      set: (listener, peers) => ({
+        ...listener,
+        tls:
+          listener.tls === undefined && peers.length === 0
+            ? undefined
+            : { ...NO_TLS, ...listener.tls, peers },
+      }),
+    },
+    A_PEER,
   ),
 ];
 

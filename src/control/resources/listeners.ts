@@ -43,9 +43,9 @@ export function listenerObjects({
 /** Authorities for clients are asked of in TLS, which needs a certificate. */
 function checkTls({ tls }: Listener, problems: Problem[]): void {
   if (tls === undefined || tls.certificates.length > 0) return;
-  problems.push(
-    invalid(["client-ca"], tls.clientCaFile, "cert-key too: clients are asked in TLS only"),
-  );
+  const [what, value] =
+    tls.clientCaFile === "" ? ["peers", tls.peers] : ["client-ca", tls.clientCaFile];
+  problems.push(invalid([what], value, "cert-key too: clients are asked in TLS only"));
 }
 
 function totalsOf(

@@ -180,7 +180,7 @@ test("listeners of each mode have their words", async () => {
     service: "default/u0",
     servicePort: "p",
     mode: "http",
-    tls: { certificates: ["default/c0"], clientCaFile: "/ca.pem" },
+    tls: { certificates: ["default/c0"], clientCaFile: "/ca.pem", peers: [] },
     proxyProtocol: { send: "v2", acceptFrom: ["10.0.0.0/8", "fd00::/8"] },
     securityGroup: "default/secg0",
     idleTimeoutMs: 1,

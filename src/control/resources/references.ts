@@ -26,6 +26,10 @@ function referencesOf(object: ModelObject): readonly Reference[] {
       return object.groups
         .filter(({ group }) => group !== NO_GROUP)
         .map(({ group }) => ({ type: "server-group", kind: "Group", key: group }));
+    case "Group":
+      return object.tls === undefined
+        ? []
+        : [{ type: "cert-key", kind: "Certificate", key: object.tls.certificate }];
     case "Endpoint":
       return object.needs.map((key) => ({ type: "service", kind: "Service", key }));
     default:
@@ -120,8 +124,9 @@ function kindsThatReferTo(kind: Kind): readonly Kind[] {
     case "Group":
       return ["Service"];
     case "SecurityGroup":
-    case "Certificate":
       return ["Listener"];
+    case "Certificate":
+      return ["Listener", "Group"];
     default:
       return [];
   }
@@ -140,6 +145,9 @@ const LISTENER_WORDS: Readonly<Record<Listener["mode"], ResourceName>> = {
   udp: "udp-lb",
   socks5: "socks5-server",
   dns: "dns-server",
+  // Commands have no words of their own for these; their addresses and time-outs are those of a tcp-lb.
+  websocks: "tcp-lb",
+  "websocks-agent": "tcp-lb",
 };
 
 /** The resource that a listener is. */

@@ -1,4 +1,5 @@
 import { canonicalIp, isHostName, parseCidr, parseHostPort } from "../../core/model/address.ts";
+import { isPeerPattern, PEER_PATTERN_FORM } from "../../core/model/peer-pattern.ts";
 import type { Rule } from "./fields.ts";
 
 export const AN_IP: Rule = { spell: canonicalIp, expected: "an IPv4 or IPv6 address" };
@@ -37,6 +38,11 @@ export const A_HOST_PATTERN: Rule = {
     return text === "*" || A_HOST.spell(plain) !== undefined ? text : undefined;
   },
   expected: "a host name, *.DOMAIN for its sub-domains, or * for any",
+};
+
+export const A_PEER: Rule = {
+  spell: (text) => (isPeerPattern(text) ? text : undefined),
+  expected: PEER_PATTERN_FORM,
 };
 
 function matching(pattern: RegExp, expected: string): Rule {

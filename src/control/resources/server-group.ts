@@ -1,5 +1,7 @@
+import type { Group } from "../../core/model/group.ts";
 import { keyOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
+import { invalid, type Problem } from "../../core/model/problems.ts";
 import { actionsOf } from "./actions.ts";
 import { groupAnnotations } from "./annotations.ts";
 import {
@@ -19,9 +21,20 @@ export const SERVER_GROUPS: ObjectResource<"Group"> = {
   fields: [...GROUP_FIELDS, groupAnnotations(GROUP_FIELDS)],
   standard: parseKind("Group", { name: "-", healthCheck: {} }),
   isOne: () => true,
+  check: checkTls,
   inner: (group, view) => ourEndpoints(keyOf(group), view),
   released: (group, view) => withoutGroup(keyOf(group), view),
 };
+
+/** TLS to servers is both: what they are shown, and who they may be. */
+function checkTls({ tls }: Group, problems: Problem[]): void {
+  if (tls === undefined) return;
+  if (tls.certificate === "") {
+    problems.push(invalid(["peers"], tls.peers, "tls too: servers show who they are in TLS only"));
+  } else if (tls.peers.length === 0) {
+    problems.push(invalid(["tls"], tls.certificate, "peers too: who the servers may be"));
+  }
+}
 
 const PLANS = planners(SERVER_GROUPS);
 
@@ -50,6 +63,7 @@ export const SERVER_GROUP: DesiredResource = {
           add: [
             "add server-group g0",
             "add server-group g0 timeout 500 period 1000 up 2 down 3 method wrr",
+            "add server-group g3 tls c0 peers spiffe://portolan/service/default/shop",
             "add server-group g1 protocol http check-path /healthz check-status 2xx,3xx",
             'add server-group g2 annotations {"vproxy/hint-host":"a.example"}',
           ],

@@ -4,6 +4,7 @@ import type { ResourceName } from "../resource-names.ts";
 import type { ResourceSpec } from "../resource-spec.ts";
 import { CERT_KEY } from "./cert-key.ts";
 import { CONTROLLER_HANDLERS } from "./controllers.ts";
+import { DELEGATE_HANDLERS } from "./delegates.ts";
 import { type DesiredResource, handlerOf } from "./desired-resource.ts";
 import { DNS_SERVER } from "./dns-server.ts";
 import { ENDPOINT } from "./endpoint.ts";
@@ -41,6 +42,7 @@ export function desiredOf(type: ResourceName): DesiredResource | undefined {
 /** All that commands can do. */
 export const HANDLERS: readonly ResourceHandler[] = [
   ...DESIRED_RESOURCES.map(handlerOf),
+  ...DELEGATE_HANDLERS,
   ...ENGINE_HANDLERS,
   ...CONTROLLER_HANDLERS,
 ];

@@ -65,8 +65,11 @@ export function isLoopback(ip: string): boolean {
   return ip === "::1" || ip.startsWith("127.");
 }
 
+/** All addresses of a machine, where one is listened on. */
+export const WILDCARDS: Readonly<Record<Family, string>> = { v4: "0.0.0.0", v6: "::" };
+
 export function isWildcard(ip: string): boolean {
-  return ip === "0.0.0.0" || ip === "::";
+  return ip === WILDCARDS.v4 || ip === WILDCARDS.v6;
 }
 
 /** `10.0.0.1:80`, `[fd00::1]:80`. */

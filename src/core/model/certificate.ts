@@ -7,6 +7,8 @@ export interface Certificate extends Metadata {
   /** PEM files: the certificate, then the chain. */
   readonly certFiles: readonly string[];
   readonly keyFile: string;
+  /** PEM file of the authorities that the certificates of peers come from; empty: none that all who use it share. */
+  readonly caFile: string;
 }
 
 export const certificateSchema: z.ZodType<Certificate> = z.strictObject({
@@ -14,4 +16,5 @@ export const certificateSchema: z.ZodType<Certificate> = z.strictObject({
   ...metadataFields,
   certFiles: z.array(z.string().min(1)).min(1),
   keyFile: z.string().min(1),
+  caFile: z.string().default(""),
 });

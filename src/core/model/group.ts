@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type Metadata, metadataFields, optionalPortSchema } from "./common.ts";
+import { keySchema, type Metadata, metadataFields, optionalPortSchema } from "./common.ts";
+import { MAX_PEERS, peerPatternSchema } from "./peer-pattern.ts";
 
 export const BALANCING_METHODS = [
   "random",
@@ -55,6 +56,14 @@ export interface HttpCheck {
   readonly status: readonly string[];
 }
 
+/** TLS to the servers of a group, on both sides with certificates. */
+export interface GroupTls {
+  /** Key of the certificate that servers are shown; its `caFile` holds the authorities of theirs. */
+  readonly certificate: string;
+  /** Who servers may be, by the identity in their certificates (`peer-pattern.ts`). */
+  readonly peers: readonly string[];
+}
+
 /** Endpoints that share a way of balancing and of being checked. */
 export interface Group extends Metadata {
   readonly kind: "Group";
@@ -64,7 +73,14 @@ export interface Group extends Metadata {
   readonly slowStartMs: number;
   /** The hints of an attachment to a service win over these. */
   readonly hints: RouteHints;
+  /** Undefined: servers are spoken to as they are, without TLS. */
+  readonly tls: GroupTls | undefined;
 }
+
+const groupTlsSchema: z.ZodType<GroupTls> = z.strictObject({
+  certificate: keySchema,
+  peers: z.array(peerPatternSchema).min(1).max(MAX_PEERS),
+});
 
 export const routeHintsSchema: z.ZodType<RouteHints> = z.strictObject({
   host: z.string().default(""),
@@ -96,11 +112,15 @@ const healthCheckSchema: z.ZodType<HealthCheck> = z.strictObject({
 
 export const methodSchema: z.ZodType<BalancingMethod> = z.enum(BALANCING_METHODS);
 
-export const groupSchema: z.ZodType<Group> = z.strictObject({
-  kind: z.literal("Group"),
-  ...metadataFields,
-  method: methodSchema.default("weighted-round-robin"),
-  healthCheck: healthCheckSchema.prefault({ protocol: "none" }),
-  slowStartMs: z.int().min(0).max(3_600_000).default(0),
-  hints: routeHintsSchema.default(NO_HINTS),
-});
+export const groupSchema: z.ZodType<Group> = z
+  .strictObject({
+    kind: z.literal("Group"),
+    ...metadataFields,
+    method: methodSchema.default("weighted-round-robin"),
+    healthCheck: healthCheckSchema.prefault({ protocol: "none" }),
+    slowStartMs: z.int().min(0).max(3_600_000).default(0),
+    hints: routeHintsSchema.default(NO_HINTS),
+    tls: groupTlsSchema.optional(),
+  })
+  // The field is there also where it is undefined: equal objects have equal keys.
+  .transform((group) => ({ ...group, tls: group.tls }));

@@ -8,14 +8,34 @@ import {
   optionalPortSchema,
   type Protocol,
 } from "./common.ts";
+import { MAX_PEERS, peerPatternSchema } from "./peer-pattern.ts";
+import {
+  type WebsocksAgent,
+  type WebsocksServer,
+  websocksAgentSchema,
+  websocksServerSchema,
+} from "./websocks.ts";
 
-export type ListenerMode = "tcp" | "http" | "h2" | "udp" | "socks5" | "dns";
+export type ListenerMode =
+  | "tcp"
+  | "http"
+  | "h2"
+  | "udp"
+  | "socks5"
+  | "dns"
+  | "websocks"
+  | "websocks-agent";
 
 export interface ListenerTls {
   /** Keys of certificates; the first is for clients that name no host. */
   readonly certificates: readonly string[];
   /** PEM file of the authorities whose clients are let in; empty: clients need no certificate. */
   readonly clientCaFile: string;
+  /**
+   * Who of them is let in, by the identity in their certificates (`peer-pattern.ts`); empty: all. Where there are
+   * some and no `clientCaFile`, the authorities are those of the first certificate.
+   */
+  readonly peers: readonly string[];
 }
 
 export interface ProxyProtocol {
@@ -54,7 +74,10 @@ export interface Listener extends Metadata {
   readonly fallsBack: boolean;
   /** SOCKS5 and DNS: whether targets outside the service are served too. */
   readonly allowOthers: boolean;
-  /** SOCKS5: a file of `name:password` lines, one of which a client must give; empty: nobody is asked. */
+  /**
+   * SOCKS5 and WebSocks: a file of `name:password` lines, one of which a client must give; empty: nobody
+   * is asked, but in WebSocks.
+   */
   readonly usersFile: string;
   /** HTTP: networks whose word is taken for who their client is (`X-Forwarded-For`). */
   readonly trustedHops: readonly string[];
@@ -64,6 +87,10 @@ export interface Listener extends Metadata {
   readonly forwardTo: readonly string[];
   /** DNS: for how many seconds answers about servers may be kept; 0: not at all. */
   readonly dnsTtlSeconds: number;
+  /** For mode `websocks`. */
+  readonly websocks: WebsocksServer | undefined;
+  /** For mode `websocks-agent`. */
+  readonly websocksAgent: WebsocksAgent | undefined;
   /** The node that it is for; empty: every node. */
   readonly node: string;
 }
@@ -82,11 +109,14 @@ export const modeSchema: z.ZodType<ListenerMode> = z.enum([
   "udp",
   "socks5",
   "dns",
+  "websocks",
+  "websocks-agent",
 ]);
 
 const listenerTlsSchema: z.ZodType<ListenerTls> = z.strictObject({
   certificates: z.array(keySchema).min(1),
   clientCaFile: z.string().default(""),
+  peers: z.array(peerPatternSchema).max(MAX_PEERS).default([]),
 });
 
 /** `IP`, `IP:PORT` or `[IPV6]:PORT`. */
@@ -133,18 +163,43 @@ export const listenerSchema: z.ZodType<Listener> = z
     hostsFile: z.string().default(""),
     forwardTo: z.array(resolverSchema).default([]),
     dnsTtlSeconds: z.int().min(0).max(MAX_TTL_SECONDS).default(DEFAULT_TTL_SECONDS),
+    websocks: websocksServerSchema.optional(),
+    websocksAgent: websocksAgentSchema.optional(),
     node: z.string().default(""),
   })
   .refine((listener) => listener.address.startsWith("/") === (listener.port === 0), {
     path: ["port"],
     message: "a port from 1 to 65535 for an IP address, and none for a unix socket",
   })
-  // The field is there also where it is undefined: equal objects have equal keys.
+  .refine(hasCredentials, {
+    path: ["websocks", "user"],
+    message: "mode websocks lets nobody in without: a user and a passwordFile, or a usersFile",
+  })
+  .refine(({ mode, websocksAgent }) => mode !== "websocks-agent" || websocksAgent !== undefined, {
+    path: ["websocksAgent"],
+    message: "needed with mode websocks-agent: the servers of the tunnels",
+  })
+  // The fields are there also where they are undefined: equal objects have equal keys.
   .transform((listener) => ({
     ...listener,
     tls: listener.tls,
+    websocks: listener.websocks,
+    websocksAgent: listener.websocksAgent,
     fallsBack: listener.fallsBack ?? !namesItsGroup(listener.mode),
   }));
+
+function hasCredentials({
+  mode,
+  usersFile,
+  websocks,
+}: {
+  readonly mode: ListenerMode;
+  readonly usersFile: string;
+  readonly websocks?: WebsocksServer | undefined;
+}): boolean {
+  if (mode !== "websocks" || usersFile !== "") return true;
+  return websocks !== undefined && websocks.user !== "" && websocks.passwordFile !== "";
+}
 
 function namesItsGroup(mode: ListenerMode): boolean {
   return mode === "socks5" || mode === "dns";
@@ -158,4 +213,13 @@ export function protocolOf(listener: Pick<Listener, "mode">): Protocol {
 /** All of them: DNS is spoken over both. */
 export function protocolsOf(listener: Pick<Listener, "mode">): readonly Protocol[] {
   return listener.mode === "dns" ? ["UDP", "TCP"] : [protocolOf(listener)];
+}
+
+/** Whether it is this port of its service that a listener leads to: it need not name the only one. */
+export function leadsTo(
+  { servicePort }: Pick<Listener, "servicePort">,
+  portName: string,
+  portCount: number,
+): boolean {
+  return servicePort === portName || (servicePort === "" && portCount === 1);
 }

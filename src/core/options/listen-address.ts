@@ -23,6 +23,13 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { kind: "tcp", host: address.host, port: anyFree === undefined ? address.port : 0 };
 }
 
+/** Reads `HOST:PORT[,HOST:PORT]`, where something listens already; undefined where one of them is something else. */
+export function parseServerAddresses(text: string): readonly ListenAddress[] | undefined {
+  const read = text.split(",").map((word) => parseListenAddress(word));
+  const good = read.flatMap((each) => (each?.kind === "tcp" && each.port !== 0 ? [each] : []));
+  return good.length === read.length ? good : undefined;
+}
+
 export function formatListenAddress(address: ListenAddress): string {
   return address.kind === "unix"
     ? `unix:${address.path}`

@@ -1,6 +1,6 @@
 import type { ListenAddress } from "./listen-address.ts";
 
-interface SpecBase {
+export interface SpecBase {
   /** One sentence without a full stop, for help and docs. */
   readonly help: string;
   /** One letter: `f` is `-f`. */
@@ -48,7 +48,7 @@ export type OptionSpec =
 /** Options by their name in code: `metricsListen` is `--metrics-listen`. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-type Parsed<S extends OptionSpec> = S extends { readonly kind: "boolean" }
+export type Parsed<S extends OptionSpec> = S extends { readonly kind: "boolean" }
   ? boolean
   : S extends { readonly kind: "list" }
     ? readonly string[]
@@ -60,7 +60,7 @@ type Parsed<S extends OptionSpec> = S extends { readonly kind: "boolean" }
           ? V
           : string;
 
-type AlwaysThere = { readonly default: unknown } | { readonly kind: "boolean" | "list" };
+export type AlwaysThere = { readonly default: unknown } | { readonly kind: "boolean" | "list" };
 
 /** What an option is once it is read; undefined only where it has no default. */
 export type ValueOf<S extends OptionSpec> = S extends AlwaysThere

@@ -126,3 +126,8 @@ test("reading random values never throws", () => {
     }),
   );
 });
+
+test("a text whose default is empty is empty where nobody says it", () => {
+  const specs = { note: { kind: "string", placeholder: "TEXT", default: "", help: "" } } as const;
+  expect(resolveOptions(specs, []).values).toEqual({ note: "" });
+});

@@ -70,6 +70,9 @@ function defaultOf(spec: OptionSpecs[string]): OptionValue | undefined {
       return false;
     case "list":
       return [];
+    // May be empty, which nobody may say.
+    case "string":
+      return spec.default;
     default:
       return spec.default === undefined ? undefined : parseOption(spec, spec.default);
   }

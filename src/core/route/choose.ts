@@ -94,14 +94,19 @@ function noteMethods(eligible: readonly Eligible[], notes: Notes): void {
   }
 }
 
-/** The overlay of edge addresses gives a caller an address of its own, so it never masquerades. */
+/**
+ * Who calls an instance of its own machine by an edge address is seen there by an address of the overlay:
+ * both would else answer each other directly, and not by the address that was called.
+ */
 function candidatesOf(call: Call, shares: readonly Share[], notes: Notes): readonly Candidate[] {
-  const { packet, scope, edge } = call;
+  const { packet, scope, edge, node } = call;
   return shares.map((share) => {
     const address = addressIn(share.endpoint, familyOf(packet.dst)) ?? share.endpoint.hostName;
-    const isHairpin = address === packet.src && edge === undefined;
+    const isHere = edge !== undefined && share.endpoint.node === node.name;
+    const isHairpin = address === packet.src || isHere;
     if (isHairpin && !scope.masquerade) {
-      notes.because(`masqueraded to ${address}: it calls itself, and the answer has to come back`);
+      const why = isHere ? "it is on this node" : "it calls itself";
+      notes.because(`masqueraded to ${address}: ${why}, and the answer has to come back`);
     }
     return { ...share, address, masquerade: scope.masquerade || isHairpin };
   });

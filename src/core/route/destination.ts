@@ -1,4 +1,4 @@
-import { type Family, familyOf } from "../model/address.ts";
+import { familyOf, WILDCARDS } from "../model/address.ts";
 import type { Protocol } from "../model/common.ts";
 import { type Listener, protocolsOf } from "../model/listener.ts";
 import type { EdgeAddress, Service, ServicePort } from "../model/service.ts";
@@ -79,7 +79,7 @@ function indexEdgeAddresses(global: GlobalState): FindDestination {
   }
   return (packet) => {
     const found = byAddress.get(packet.dst);
-    return found && { type: "edge-ip", ...found, port: portCalled(found.state.service, packet) };
+    return found && { type: "edge-ip", ...found, port: edgePort(found.state.service, packet) };
   };
 }
 
@@ -128,12 +128,17 @@ function indexClusterIPs(global: GlobalState): FindDestination {
   };
 }
 
-const WILDCARDS: Readonly<Record<Family, string>> = { v4: "0.0.0.0", v6: "::" };
-
 function* portsOf(global: GlobalState): Generator<readonly [ServiceState, ServicePort]> {
   for (const state of global.services.values()) {
     for (const port of state.service.ports) yield [state, port];
   }
+}
+
+/** A service of the edge that names no ports has all of them: its addresses mean whole instances. */
+function edgePort(service: Service, packet: Packet): ServicePort | undefined {
+  if (service.ports.length > 0) return portCalled(service, packet);
+  const { protocol, dstPort: port } = packet;
+  return { name: "", protocol, port, nodePort: 0, targetPort: port, targetPortName: "" };
 }
 
 function portCalled(service: Service, packet: Packet): ServicePort | undefined {

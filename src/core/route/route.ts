@@ -10,7 +10,7 @@ import { createOriginOf } from "./origin.ts";
 import type { Packet, PacketOrigin } from "./packet.ts";
 import { type RouteNode, routeNodeOf } from "./route-node.ts";
 import type { RoutePolicy } from "./route-policy.ts";
-import { EDGE_SCOPE, externalScope, internalScope, type Scope } from "./scope.ts";
+import { edgeScope, externalScope, internalScope, type Scope } from "./scope.ts";
 import { sourceLocality } from "./source-locality.ts";
 import type { AddressType, Matched, Verdict } from "./verdict.ts";
 import { destinationText, matchText } from "./words.ts";
@@ -89,6 +89,12 @@ function routeTo(destination: Destination, question: Question): Verdict {
   }
 
   const { node, packet, observed } = question;
+  if (destination.type === "edge-ip" && packet.from === "outside") {
+    notes.because(
+      "rejected: an edge address is for those in the overlay; a listener lets others in",
+    );
+    return stop("reject");
+  }
   const edge = destination.type === "edge-ip" ? destination.edge : undefined;
   const scope = scopeOf(destination.type, state.service, question);
   const fallsBack = destination.type !== "listen-address" || destination.listener.fallsBack;
@@ -116,7 +122,7 @@ function scopeOf(type: AddressType, service: Service, question: Question): Scope
   const { node, packet, policy } = question;
   switch (type) {
     case "edge-ip":
-      return EDGE_SCOPE;
+      return edgeScope(packet);
     case "cluster-ip":
       return internalScope(service, policy, sourceLocality(packet, policy, node));
     default:

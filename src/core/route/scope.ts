@@ -13,13 +13,21 @@ export interface Scope {
   readonly sourceReason: string;
 }
 
-/** For an edge address: what it means is in its own policy. */
-export const EDGE_SCOPE: Scope = Object.freeze({
-  list: "cluster",
-  masquerade: false,
-  listReason: "edge address: traffic policies do not apply",
-  sourceReason: "source kept: the overlay leads the answer back",
-});
+/**
+ * For an edge address: what it means is in its own policy. Nodes take from each other only what comes from
+ * the networks of their workloads, so everyone else is given an address of this node in them.
+ */
+export function edgeScope({ from }: Packet): Scope {
+  const isWorkload = from === "workload";
+  return {
+    list: "cluster",
+    masquerade: !isWorkload,
+    listReason: "edge address: traffic policies do not apply",
+    sourceReason: isWorkload
+      ? "source kept: the overlay leads the answer back"
+      : "masqueraded: the overlay carries what comes from networks of workloads only",
+  };
+}
 
 /** For a cluster IP. */
 export function internalScope(

@@ -8,13 +8,13 @@ import { CONTROL_OWNER, type DesiredChange } from "../../control/world.ts";
 import { CoreError } from "../../core/errors.ts";
 import { keyOf, type ModelObject } from "../../core/model/object.ts";
 import { parseObject } from "../../core/model/parse.ts";
+import { pump } from "../../core/sinks/pump.ts";
 import type { Sink } from "../../core/sinks/sink.ts";
 import { StatusBoard } from "../../core/status/status-board.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { createLog } from "../instance.fixture.ts";
 import { Journal } from "../journal/journal.ts";
-import { pump } from "../pump.ts";
 import { SyncProgress } from "../sync-progress.ts";
 import { Committer } from "./committer.ts";
 

@@ -2,7 +2,12 @@ import type { UnservedListener } from "../../backends/backend.ts";
 import type { Control } from "../../control/control.ts";
 import { createControl } from "../../control/create-control.ts";
 import type { EnginePort } from "../../control/engine-port.ts";
-import { CONTROL_OWNER, type ControlWorld } from "../../control/world.ts";
+import {
+  CONTROL_OWNER,
+  type ControlWorld,
+  type DelegateEntry,
+  type RuntimeEntry,
+} from "../../control/world.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Reporter } from "../../core/status/status-board.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
@@ -12,6 +17,8 @@ import type { InstanceConfig } from "../config.ts";
 import type { ControlConfig } from "../control-config.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import { Journal } from "../journal/journal.ts";
+import { createDelegates } from "../mesh/create-delegates.ts";
+import type { Metrics } from "../metrics.ts";
 import { makePrivateFolder } from "../private-files.ts";
 import type { LiveParts } from "../requests/live-parts.ts";
 import type { SyncProgress } from "../sync-progress.ts";
@@ -31,6 +38,9 @@ export interface ControlSideOptions {
   readonly live: LiveParts;
   /** Of the controllers. */
   readonly report: Reporter;
+  /** Of the mesh, made when there is something to tell. */
+  readonly meshReport: () => Reporter;
+  readonly metrics: Pick<Metrics, "watchPart">;
   readonly status: () => Promise<unknown>;
   /** A command asks for the end. */
   readonly shutdown: () => void;
@@ -98,11 +108,11 @@ export class ControlSide {
   /** Makes the loops anew that commands made; what listens on them comes after. */
   async restoreLoops(engine: EnginePort | undefined): Promise<void> {
     for (const entry of this.#journal.kept.entries()) {
-      if (entry.kind === "controller") continue;
+      if (entry.kind !== "event-loop" && entry.kind !== "event-loop-group") continue;
       const { kind, name } = entry;
       try {
         if (engine === undefined) throw new Error("there is no userspace data plane");
-        if (kind === "event-loop-group") await engine.addLoopGroup(name);
+        if (entry.kind === "event-loop-group") await engine.addLoopGroup(name);
         else await engine.addLoop(name, entry.group);
       } catch (error) {
         const why = messageOf(error);
@@ -117,10 +127,12 @@ export class ControlSide {
    */
   attach(options: AttachOptions): void {
     const { store, report } = options;
-    const { deps, closers, control, config, live, shutdown } = this.#options;
+    const { deps, closers, control, config, live, shutdown, meshReport, metrics } = this.#options;
     const journal = this.#journal;
     const committer = new Committer({ ...options, journal, log: deps.log });
     committer.load();
+    const delegates = createDelegates(store, config, { deps, report: meshReport, metrics });
+    for (const entry of journal.kept.entries()) if (isDelegate(entry)) delegates.restore(entry);
     store.markSynced(CONTROL_OWNER);
     reportJournal(journal, report);
     // Shared, so that what is applied and what is commanded never plan on the same state at once.
@@ -136,6 +148,7 @@ export class ControlSide {
       store,
       engine: options.engine,
       controllers: this.#controllers,
+      delegates,
       committer,
       journal,
       version: deps.version,
@@ -153,6 +166,7 @@ export class ControlSide {
       journal,
       change: (what, caller, act) => turns.take(() => audited(deps.log, what, caller, act)),
     };
+    closers.add("delegates", () => delegates.closeAll());
     closers.add("commands", async () => {
       await this.#controllers.closeAll();
       await committer.stop("the instance ends");
@@ -188,4 +202,8 @@ export class ControlSide {
 
   #keepFile: ControlWorld["keepFile"] = () =>
     Promise.reject(new TypeError("the control side is not attached yet"));
+}
+
+function isDelegate(entry: RuntimeEntry): entry is DelegateEntry {
+  return entry.kind === "smart-group-delegate" || entry.kind === "smart-node-delegate";
 }

@@ -1,5 +1,5 @@
 import type { EnginePort } from "../../control/engine-port.ts";
-import type { ControllersPort, ControlWorld } from "../../control/world.ts";
+import type { ControllersPort, ControlWorld, DelegatesPort } from "../../control/world.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { KeptFiles } from "../kept-files.ts";
@@ -11,6 +11,7 @@ export interface WorldParts {
   readonly store: GlobalStore;
   readonly engine: EnginePort | undefined;
   readonly controllers: ControllersPort;
+  readonly delegates: DelegatesPort;
   readonly committer: Committer;
   readonly journal: Journal;
   readonly version: string;
@@ -24,12 +25,23 @@ const SHUTDOWN_AFTER_MS = 100;
 
 /** What commands need of this instance. */
 export function createWorld(parts: WorldParts): ControlWorld {
-  const { store, engine, controllers, committer, journal, version, maxFileBytes, files } = parts;
+  const {
+    store,
+    engine,
+    controllers,
+    delegates,
+    committer,
+    journal,
+    version,
+    maxFileBytes,
+    files,
+  } = parts;
   const lookUp = new LookUp();
   return {
     store,
     engine,
     controllers,
+    delegates,
     commit: (change) => committer.commit(change),
     prepare: (objects) => journal.prepare(objects),
     replace: (objects) => committer.replace(objects),

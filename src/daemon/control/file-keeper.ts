@@ -55,7 +55,11 @@ function filesIn(store: GlobalStore): readonly string[] | undefined {
   if (store.conflicts().some(({ kind }) => kind === "Certificate")) return undefined;
   const { certificates, listeners } = store.state();
   return [
-    ...[...certificates.values()].flatMap(({ certFiles, keyFile }) => [...certFiles, keyFile]),
+    ...[...certificates.values()].flatMap(({ certFiles, keyFile, caFile }) => [
+      ...certFiles,
+      keyFile,
+      caFile,
+    ]),
     ...[...listeners.values()].flatMap(({ tls }) => (tls === undefined ? [] : [tls.clientCaFile])),
   ];
 }

@@ -101,11 +101,23 @@ const flowsSchema: z.ZodType<{ readonly flows: readonly FlowReport[] }> = z.obje
   ),
 });
 
+export interface RoundTripReport {
+  readonly from: string;
+  readonly to: string;
+  readonly roundTripMs: number;
+}
+
+const roundTripsSchema: z.ZodType<{ readonly roundTrips: readonly RoundTripReport[] }> = z.object({
+  roundTrips: z.array(z.object({ from: z.string(), to: z.string(), roundTripMs: z.number() })),
+});
+
 /** All that `edge status` shows. */
 export interface EdgeReport {
   readonly node: NodeReport;
   readonly workloads: readonly WorkloadReport[];
   readonly nodes: readonly PeerReport[];
+  /** Between all nodes, as far as it is known. */
+  readonly roundTrips: readonly RoundTripReport[];
   readonly flows: readonly FlowReport[];
 }
 
@@ -115,11 +127,12 @@ const TIMEOUT_MS = 5000;
 export async function askNode(folder: string): Promise<EdgeReport> {
   const path = join(folder, EDGE_SOCKET);
   const node = nodeReportSchema.parse(await get(path, "/node"));
-  if (!node.registered) return { node, workloads: [], nodes: [], flows: [] };
+  if (!node.registered) return { node, workloads: [], nodes: [], roundTrips: [], flows: [] };
   return {
     node,
     ...workloadsSchema.parse(await get(path, "/workloads")),
     ...nodesSchema.parse(await get(path, "/nodes")),
+    ...roundTripsSchema.parse(await get(path, "/roundtrips")),
     ...flowsSchema.parse(await get(path, "/flows")),
   };
 }

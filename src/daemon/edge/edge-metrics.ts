@@ -1,6 +1,10 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import type { EnvironmentManager } from "../../edge/environment/environment-manager.ts";
+import type { Overlay } from "../../edge/overlay/overlay.ts";
+import { renderPartMetrics } from "../part-metrics.ts";
 import type { ServedNames } from "./names/serve-names.ts";
+
+const PREFIX = "portolan_";
 
 export interface EdgeMetrics {
   readonly contentType: string;
@@ -11,7 +15,7 @@ export interface EdgeMetrics {
 /** @param paths those that are counted each; what else is asked for counts together */
 export function createEdgeMetrics(
   manager: Pick<EnvironmentManager, "workloads" | "room">,
-  names: Pick<ServedNames, "counts">,
+  parts: { readonly names: Pick<ServedNames, "counts">; readonly tunnel: Pick<Overlay, "metrics"> },
   paths: ReadonlySet<string>,
 ): EdgeMetrics {
   const registry = new Registry();
@@ -51,7 +55,7 @@ export function createEdgeMetrics(
     labelNames: ["what"],
     registers,
     collect: () => {
-      const { questions: all, failures, mdnsAnswers } = names.counts();
+      const { questions: all, failures, mdnsAnswers } = parts.names.counts();
       // It holds what was counted elsewhere.
       questions.reset();
       questions.inc({ what: "dns" }, all);
@@ -61,7 +65,13 @@ export function createEdgeMetrics(
   });
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => {
+      const tunnel = await parts.tunnel.metrics();
+      const label = { name: "server", value: "edge" } as const;
+      return (
+        (await registry.metrics()) + renderPartMetrics([{ label, read: () => tunnel }], PREFIX)
+      );
+    },
     countAnswer: (path, status) => {
       answers.inc({ path: paths.has(path) ? path : "other", status });
     },

@@ -11,7 +11,9 @@ import {
 import { createFindNamespace } from "../../edge/environment/find-namespace.ts";
 import { isHostLink } from "../../edge/environment/link-names.ts";
 import { LinuxEdgeNetwork } from "../../edge/environment/linux-edge-network.ts";
+import { FlowFile } from "../../edge/overlay/flow-file.ts";
 import { Overlay } from "../../edge/overlay/overlay.ts";
+import { tunnelKeyIn } from "../../edge/overlay/tunnel-key-file.ts";
 import { planRoutes } from "../../edge/rest/rest-routes.ts";
 import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
@@ -24,7 +26,6 @@ import { makePrivateFolder } from "../private-files.ts";
 import { readThisMachine } from "../this-machine.ts";
 import { readVersion } from "../version.ts";
 import { createEdgeMetrics, type EdgeMetrics } from "./edge-metrics.ts";
-import { FlowFile } from "./flow-file.ts";
 import { keepRight } from "./keep-right.ts";
 import { enterEdge, type JoinOrder } from "./membership/enter-edge.ts";
 import { openMember } from "./membership/open-member.ts";
@@ -32,7 +33,6 @@ import { serveNames } from "./names/serve-names.ts";
 import { EDGE_SOCKET, type EdgeSettings } from "./resolve-settings.ts";
 import { createRestServer } from "./rest-server.ts";
 import { createStateFile } from "./state-file.ts";
-import { tunnelKeyIn } from "./tunnel-key-file.ts";
 
 export interface EdgeNode {
   readonly addresses: readonly ListenAddress[];
@@ -42,6 +42,8 @@ export interface EdgeNode {
 
 const LOCK = "edge";
 const TUN = "portolan-tun";
+const BOTH =
+  "--mqtt: this node has joined a manager, and can not serve in a cluster as well; leave the option out, or give another --state";
 
 /** @throws CoreError ERR_NOT_POSSIBLE_HERE with the remedy */
 export async function assertPossible(): Promise<void> {
@@ -87,6 +89,8 @@ export async function startEdgeNode(
       privateKey,
       connections,
       onLost: () => guard?.look(),
+      looksUpSenders: settings.mqtt !== undefined,
+      awakeMs: values.awake,
       log,
     });
     const network = new LinuxEdgeNetwork(settings.names.dns ? { tellsResolver: log } : {});
@@ -99,10 +103,15 @@ export async function startEdgeNode(
     closers.add("environment", () => manager.close());
     const networks = edge?.subnets ?? subnets;
     if (networks !== undefined) await manager.register(networks);
-    if (edge !== undefined) {
-      const parts = { node: name, privateKey, overlay, environment: manager, log };
-      const member = await openMember(edge, parts);
-      closers.add("membership", () => member.close());
+    const parts = { node: name, privateKey, overlay, environment: manager, log };
+    const member = edge && (await openMember(edge, parts));
+    if (member !== undefined) closers.add("membership", () => member.close());
+    if (settings.mqtt !== undefined) {
+      if (edge !== undefined) throw new CoreError("ERR_USAGE", BOTH);
+      const { joinCluster } = await import("./mqtt/join-cluster.ts");
+      const parts = { node: name, overlay, environment: manager, serviceRanges, log };
+      const cluster = await joinCluster(settings.mqtt, parts);
+      closers.add("membership in a cluster", () => cluster.close());
     }
     overlay.begin();
     guard = keepRight(manager, network, log);
@@ -114,10 +123,16 @@ export async function startEdgeNode(
       table: overlay,
       flows: overlay,
       nodes: overlay,
+      toldRoundTrips: async () => (await member?.roundTrips()) ?? [],
       limits: { serviceRanges, tunnelPort: values.tunnelPort },
+      givenNetworks: edge?.subnets,
       node: { name, version: readVersion() },
     });
-    const metrics = createEdgeMetrics(manager, names, new Set(routes.map(({ path }) => path)));
+    const metrics = createEdgeMetrics(
+      manager,
+      { names, tunnel: overlay },
+      new Set(routes.map(({ path }) => path)),
+    );
     const onAnswer = metrics.countAnswer;
     const server = createRestServer({ routes, events: manager.events, log, onAnswer });
     closers.add("REST API", () => server.close());
@@ -127,7 +142,8 @@ export async function startEdgeNode(
     ];
     const addresses: ListenAddress[] = [];
     for (const address of wanted) addresses.push(await server.listen(address));
-    await serveMetrics(settings, metrics, closers);
+    const isWell = (): boolean => manager.plan !== undefined && overlay.isOpen;
+    await serveMetrics(settings, { metrics, isWell }, closers);
     log.info({ addresses: addresses.map(formatListenAddress) }, "the edge node takes orders");
     return { addresses, close: () => closers.closeAll() };
   } catch (error) {
@@ -136,7 +152,11 @@ export async function startEdgeNode(
   }
 }
 
-export function environmentOptions({ values, serviceRanges }: EdgeSettings): EnvironmentOptions {
+export function environmentOptions({
+  values,
+  serviceRanges,
+  egress,
+}: EdgeSettings): EnvironmentOptions {
   const { bridge, mtu, tunnelPort, nodeAddress, needsTimeout } = values;
   const isOurs = (link: string): boolean => link === bridge || link === TUN || isHostLink(link);
   return {
@@ -147,6 +167,7 @@ export function environmentOptions({ values, serviceRanges }: EdgeSettings): Env
     nodePort: tunnelPort,
     nodeAddress: () => nodeAddress ?? primaryAddress(isOurs),
     needsTimeoutMs: needsTimeout,
+    egress,
   };
 }
 
@@ -164,7 +185,7 @@ function partsOf(
 
 async function serveMetrics(
   { values: { metricsListen } }: EdgeSettings,
-  metrics: EdgeMetrics,
+  { metrics, isWell }: { readonly metrics: EdgeMetrics; readonly isWell: () => boolean },
   closers: Closers,
 ): Promise<void> {
   if (metricsListen === undefined || metricsListen === "off") return;
@@ -173,6 +194,15 @@ async function serveMetrics(
     contentType: metrics.contentType,
     body: await metrics.text(),
   });
-  const server = await startHttpServer(metricsListen, new Map([["/metrics", page]]));
+  const health = async () => ({
+    status: isWell() ? 200 : 503,
+    contentType: "text/plain; charset=utf-8",
+    body: isWell() ? "ok\n" : "this node has no network yet, or its tunnel is lost\n",
+  });
+  const pages = new Map([
+    ["/metrics", page],
+    ["/healthz", health],
+  ]);
+  const server = await startHttpServer(metricsListen, pages);
   closers.add("metrics", () => server.close());
 }

@@ -46,6 +46,16 @@ export const EDGE_NODE_OPTIONS = {
     default: 50_103,
     help: "the UDP port of the tunnel, which no workload may publish",
   },
+  egressAllow: {
+    kind: "list",
+    placeholder: "CIDR",
+    help: "the only networks beyond the overlay that workloads may reach; may be repeated; all when not given",
+  },
+  egressDeny: {
+    kind: "list",
+    placeholder: "CIDR",
+    help: "a network beyond the overlay that workloads may not reach; may be repeated",
+  },
   engineSocket: {
     kind: "string",
     placeholder: "FILE",
@@ -73,6 +83,11 @@ export const EDGE_NODE_OPTIONS = {
     kind: "duration",
     default: "5s",
     help: "how long a deployment waits for the services that it needs",
+  },
+  awake: {
+    kind: "duration",
+    default: "0s",
+    help: "for so long after a packet the processors of this machine wait awake for the next: it is sooner on its way, and takes power; 0s: never",
   },
 } as const;
 

@@ -1,7 +1,7 @@
 import { AddressPlan } from "../../edge/addresses/address-plan.ts";
 import { checkSubnets } from "../../edge/environment/check-subnets.ts";
 import type { EdgeNetwork, NodePlan } from "../../edge/environment/edge-network.ts";
-import { renderRules } from "../../edge/environment/edge-rules.ts";
+import { renderRules, rulesPlanOf } from "../../edge/environment/edge-rules.ts";
 import { LinuxEdgeNetwork } from "../../edge/environment/linux-edge-network.ts";
 import { keptSubnets } from "../../edge/environment/node-state.ts";
 import type { Workload } from "../../edge/environment/workload.ts";
@@ -54,7 +54,7 @@ async function look(settings: EdgeSettings, network: EdgeNetwork): Promise<Previ
   const ports = workloads.flatMap(({ workload: { portMappings, addresses }, fate }) =>
     fate === "is lost" ? [] : portMappings.map((mapping) => ({ ...mapping, addresses })),
   );
-  return { plan, workloads, rules: renderRules(plan, ports), names: settings.names };
+  return { plan, workloads, rules: renderRules(rulesPlanOf(plan), ports), names: settings.names };
 }
 
 function fateOf(

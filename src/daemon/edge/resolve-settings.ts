@@ -1,12 +1,14 @@
 import { homedir } from "node:os";
 import process from "node:process";
 import type { CoreError } from "../../core/errors.ts";
-import { type Cidr, canonicalIp } from "../../core/model/address.ts";
+import { type Cidr, canonicalIp, parseCidr } from "../../core/model/address.ts";
 import { invalid, problemsError } from "../../core/model/problems.ts";
 import type { NodeSubnets } from "../../edge/addresses/subnet.ts";
+import type { Egress } from "../../edge/environment/edge-network.ts";
 import { readRanges, readRegister } from "../../edge/rest/requests.ts";
 import { parseResolver } from "../../proxy/dns/parse-resolvers.ts";
 import { defaultStateFolder } from "../instance-socket/state-folder.ts";
+import type { MqttSettings } from "./mqtt/mqtt-settings.ts";
 import type { NamesSettings } from "./names/serve-names.ts";
 import type { EdgeNodeValues } from "./options.ts";
 
@@ -18,6 +20,9 @@ export interface EdgeSettings {
   /** Undefined: an engine says it by `/register`. */
   readonly subnets: NodeSubnets | undefined;
   readonly names: NamesSettings;
+  readonly egress: Egress;
+  /** The cluster that it serves in over MQTT. */
+  readonly mqtt?: MqttSettings | undefined;
 }
 
 /** In the state folder: where the REST API is for this user alone. */
@@ -42,7 +47,19 @@ export function resolveSettings(values: EdgeNodeValues): EdgeSettings {
     ...{ values, folder: edgeFolder(values.state), serviceRanges },
     subnets: subnetsOf(subnet),
     names: namesOf(values),
+    egress: {
+      allow: networksOf(values.egressAllow, "--egress-allow"),
+      deny: networksOf(values.egressDeny, "--egress-deny"),
+    },
   };
+}
+
+function networksOf(texts: readonly string[], option: string): readonly Cidr[] {
+  return texts.map((text) => {
+    const network = parseCidr(text);
+    if (network !== undefined) return network;
+    throw refuse(option, text, "a network such as 192.0.2.0/24 or 2001:db8::/32");
+  });
 }
 
 function namesOf({ dns, mdns, dnsForward }: EdgeNodeValues): NamesSettings {

@@ -18,6 +18,7 @@ const CODES: Readonly<Record<ErrorCode, true>> = {
   ERR_JOURNAL: true,
   ERR_NOT_POSSIBLE_HERE: true,
   ERR_LISTEN: true,
+  ERR_NO_SERVER: true,
   ERR_SYSTEM_CALL: true,
   ERR_PROGRAM_FAILED: true,
   ERR_LOOP_ENDED: true,

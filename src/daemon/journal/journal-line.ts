@@ -1,6 +1,7 @@
 import { setImmediate as pause } from "node:timers/promises";
 import * as z from "zod";
 import type { DesiredChange, RuntimeChange, RuntimeEntry } from "../../control/world.ts";
+import { portSchema } from "../../core/model/common.ts";
 import { canonicalJson, hashText, TextHash } from "../../core/model/hash.ts";
 import { KINDS, type ModelObject } from "../../core/model/object.ts";
 import { checkObject } from "../../core/model/parse.ts";
@@ -145,6 +146,31 @@ const runtimeEntry: z.ZodType<RuntimeEntry> = z.discriminatedUnion("kind", [
     address: z.string(),
     secretFile: z.string(),
   }),
+  z.strictObject({
+    kind: z.literal("smart-group-delegate"),
+    name: z.string(),
+    service: z.string(),
+    servicePort: z.string(),
+    zone: z.string(),
+    serverGroup: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal("smart-node-delegate"),
+    name: z.string(),
+    service: z.string(),
+    servicePort: z.string(),
+    zone: z.string(),
+    address: z.string(),
+    nic: z.string(),
+    family: z.enum(["v4", "v6"]),
+    port: portSchema,
+    weight: z.int(),
+    checkAddress: z.string(),
+    timeoutMs: z.int(),
+    periodMs: z.int(),
+    up: z.int(),
+    down: z.int(),
+  }),
 ]);
 
 const entrySchema = z.strictObject({
@@ -156,7 +182,13 @@ const entrySchema = z.strictObject({
     .array(
       // Lines of earlier versions have the whole entry here.
       z.object({
-        kind: z.enum(["event-loop-group", "event-loop", "controller"]),
+        kind: z.enum([
+          "event-loop-group",
+          "event-loop",
+          "controller",
+          "smart-group-delegate",
+          "smart-node-delegate",
+        ]),
         name: z.string(),
       }),
     )

@@ -5,22 +5,27 @@ import {
 } from "../../brain/allocation/address-plan.ts";
 import { isTrustDomain } from "../../brain/identity/spiffe-id.ts";
 import { CoreError } from "../../core/errors.ts";
-import type { ListenAddress } from "../../core/options/listen-address.ts";
+import { type ListenAddress, parseServerAddresses } from "../../core/options/listen-address.ts";
 import { parseEtcdMembers } from "../source-spec.ts";
 import type { ManagerValues } from "./manager-options.ts";
 
 /** What makes an instance a manager. */
 export interface ManagerConfig {
   readonly names: readonly string[];
+  /** Where nodes reach it; undefined: it is found out. */
+  readonly address: ListenAddress | undefined;
   /** Undefined: the state folder keeps it. */
   readonly etcd: readonly ListenAddress[] | undefined;
   readonly trustDomain: string;
   readonly timeoutMs: number;
   readonly certificateMs: number;
+  readonly serviceCertificateMs: number;
   readonly plan: AddressPlan;
 }
 
 const MIN_TIMEOUT_MS = 100;
+/** Shorter, and everybody would do nothing but renew. */
+const MIN_CERTIFICATE_MS = 2000;
 
 /** @throws CoreError ERR_CONFIG_INVALID */
 export function resolveManager(values: ManagerValues): ManagerConfig {
@@ -35,10 +40,12 @@ export function resolveManager(values: ManagerValues): ManagerConfig {
   checkAddressPlan(plan);
   return {
     names,
+    address: addressOf(values.managerAddress),
     etcd: etcdOf(values.managerEtcd),
     trustDomain,
     timeoutMs: nodeTimeout,
     certificateMs: certificateLifetime,
+    serviceCertificateMs: Math.max(values.serviceCertificateLifetime, MIN_CERTIFICATE_MS),
     plan,
   };
 }
@@ -59,6 +66,13 @@ function planOf({
         ? { "round-robin": serviceRanges, closest: serviceRanges, instance: serviceRanges }
         : services,
   };
+}
+
+function addressOf(text: string | undefined): ListenAddress | undefined {
+  if (text === undefined) return undefined;
+  const [address, ...more] = parseServerAddresses(text) ?? [];
+  if (address === undefined || more.length > 0) throw invalid("manager-address", text, "HOST:PORT");
+  return address;
 }
 
 function etcdOf(text: string | undefined): readonly ListenAddress[] | undefined {

@@ -7,6 +7,11 @@ export const MANAGER_OPTIONS = {
     placeholder: "HOST",
     help: "names and addresses that nodes call this manager by, beside those of this machine; may be repeated",
   },
+  managerAddress: {
+    kind: "string",
+    placeholder: "HOST:PORT",
+    help: "where nodes reach this manager, as those of its etcd tell them; found out when not given",
+  },
   managerEtcd: {
     kind: "string",
     placeholder: "HOST:PORT[,HOST:PORT]",
@@ -27,6 +32,11 @@ export const MANAGER_OPTIONS = {
     kind: "duration",
     default: "24h",
     help: "how long certificates of nodes are good; they are renewed in time",
+  },
+  serviceCertificateLifetime: {
+    kind: "duration",
+    default: "1h",
+    help: "how long certificates of services are good; sidecars renew them in time",
   },
   nodeRanges: {
     kind: "list",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createApiServer } from "../../brain/api-server.ts";
 import { EtcdLedger } from "../../brain/manager/etcd-ledger.ts";
 import { EtcdPulse } from "../../brain/manager/etcd-pulse.ts";
+import { EtcdRoster } from "../../brain/manager/etcd-roster.ts";
 import type { Ledger, Pulse } from "../../brain/manager/ledger.ts";
 import { LocalPulse } from "../../brain/manager/local-pulse.ts";
 import { Manager } from "../../brain/manager/manager.ts";
@@ -12,16 +13,19 @@ import { openAuthority } from "../../brain/manager/open-authority.ts";
 import { ServerIdentity } from "../../brain/manager/server-identity.ts";
 import type { Log } from "../../core/log.ts";
 import { isHostName } from "../../core/model/address.ts";
-import type { ListenAddress } from "../../core/options/listen-address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import { EtcdClient } from "../../engines/etcd/etcd-client.ts";
+import { primaryAddress } from "../../platform/linux/primary-address.ts";
 import { Closers } from "../closers.ts";
 import type { InstanceConfig } from "../config.ts";
 import type { EtcdAccess } from "../etcd-access.ts";
 import type { ApiAttachment } from "../instance-deps.ts";
+import { openAnnouncements } from "../mesh/open-announcements.ts";
 import { WORLD } from "../world.ts";
 import { FileLedger } from "./file-ledger.ts";
 import type { ManagerConfig } from "./manager-config.ts";
+import { reachedAt } from "./reached-at.ts";
 import { MANAGER_SOCKET } from "./socket-name.ts";
 
 /** The folder in the state folder that a manager has for itself. */
@@ -37,10 +41,13 @@ export async function startManager(
   const closers = new Closers(log);
   const nowMs = (): number => Date.now();
   try {
-    const { ledger, pulse } = await openLedger(config, closers, { log, stateFolder });
-    const { trustDomain, timeoutMs, certificateMs, plan } = settings;
+    const { ledger, pulse, roster } = await openLedger(config, closers, { log, stateFolder });
+    const { trustDomain, timeoutMs, certificateMs, serviceCertificateMs, plan } = settings;
     const authority = await openAuthority(ledger, trustDomain, nowMs());
-    const options = { timeoutMs, certificateMs, plan, nowMs, randomBytes, log };
+    const said = settings.address === undefined ? [] : [formatListenAddress(settings.address)];
+    const managers = (): readonly string[] => roster?.managers ?? said;
+    const times = { timeoutMs, certificateMs, serviceCertificateMs };
+    const options = { ...times, plan, managers, nowMs, randomBytes, log };
     const manager = new Manager({ store, ledger, pulse, authority, ...options });
     closers.add("manager", async () => manager.close());
     const hosts = hostsOf(settings.names);
@@ -52,7 +59,9 @@ export async function startManager(
       log,
     });
     closers.add("certificate", async () => identity.close());
-    const gate = createManagerGate(manager, nowMs);
+    const announced = await openAnnouncements(store, log, stateFolder);
+    closers.add("announcements", () => announced.close());
+    const gate = createManagerGate(manager, nowMs, announced.announcements);
     const shared = { gate, log, maxMessageBytes: values.apiMaxMessageBytes };
     const socket = { kind: "unix", path: join(stateFolder, MANAGER_SOCKET) } as const;
     const local = await createApiServer(store, { ...shared, listen: socket });
@@ -63,10 +72,12 @@ export async function startManager(
       tls: values.apiListen.kind === "unix" ? undefined : identity,
     });
     closers.add("API server", () => server.close());
+    const address = reachedAt(settings, server.address, () => primaryAddress(() => false));
+    if (address !== undefined) void roster?.enter(address);
     return {
       address: server.address,
       watchers: () => server.stats().watchers + local.stats().watchers,
-      metrics: () => manager.metrics(),
+      metrics: () => [...manager.metrics(), ...announced.metrics()],
       close: () => closers.closeAll(),
     };
   } catch (error) {
@@ -78,6 +89,8 @@ export async function startManager(
 interface Kept {
   readonly ledger: Ledger;
   readonly pulse: Pulse;
+  /** Missing where there is no other manager. */
+  readonly roster?: EtcdRoster;
 }
 
 async function openLedger(
@@ -124,7 +137,9 @@ async function openInEtcd(
     EtcdLedger.open(client, prefix, log),
     EtcdPulse.open(client, prefix, timeoutMs),
   ]);
-  return { ledger, pulse };
+  const roster = new EtcdRoster(client, prefix);
+  closers.add("roster", () => roster.close());
+  return { ledger, pulse, roster };
 }
 
 /** All that this machine is called, without addresses that need a scope. */

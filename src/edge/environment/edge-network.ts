@@ -17,6 +17,35 @@ export interface NodePlan {
   readonly serviceRanges: readonly Cidr[];
   /** The networks of other nodes' workloads: they are reached through the tunnel, and never otherwise. */
   readonly peerNetworks: readonly Cidr[];
+  readonly ingress?: readonly IngressPort[];
+  readonly egress?: Egress;
+}
+
+/** A port of this machine that leads to a service, by one of its addresses, for those outside of the overlay. */
+export interface IngressPort {
+  readonly protocol: "tcp" | "udp";
+  /** Of this machine; a wildcard stands for all of them but loopback. */
+  readonly address: string;
+  readonly port: number;
+  /** The address of the service. */
+  readonly to: string;
+  readonly toPort: number;
+  /** Who may call: the first network that holds the source decides. Missing: everyone. */
+  readonly guard?:
+    | {
+        readonly entries: readonly {
+          readonly network: string;
+          readonly access: "allow" | "deny";
+        }[];
+        readonly otherwise: "allow" | "deny";
+      }
+    | undefined;
+}
+
+/** What workloads may reach beyond the overlay: what is denied not, and where something is allowed nothing else. */
+export interface Egress {
+  readonly allow: readonly Cidr[];
+  readonly deny: readonly Cidr[];
 }
 
 /** What connects one workload. */

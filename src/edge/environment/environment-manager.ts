@@ -7,7 +7,7 @@ import { AddressPlan } from "../addresses/address-plan.ts";
 import type { NodeSubnets } from "../addresses/subnet.ts";
 import { checkSubnets } from "./check-subnets.ts";
 import { EdgeEvents } from "./edge-events.ts";
-import type { EdgeNetwork, NodePlan } from "./edge-network.ts";
+import type { EdgeNetwork, Egress, IngressPort, NodePlan } from "./edge-network.ts";
 import type { FindNamespace } from "./find-namespace.ts";
 import { hostLinkOf } from "./link-names.ts";
 import { EMPTY_STATE, type KeptNode, keptSubnets, type StateKeeper } from "./node-state.ts";
@@ -29,6 +29,8 @@ export interface EnvironmentOptions {
   readonly nodeAddress: () => string | undefined;
   /** How long a deployment waits for the services that it needs. */
   readonly needsTimeoutMs: number;
+  /** What workloads may reach beyond the overlay; missing: everything. */
+  readonly egress?: Egress;
 }
 
 export interface EnvironmentParts {
@@ -61,6 +63,7 @@ export class EnvironmentManager {
   #registered: Registered | undefined;
   #tunnel: { readonly of: NodeSubnets; readonly opened: NodeTunnel } | undefined;
   #peerNetworks: readonly Cidr[] = [];
+  #ingress: readonly IngressPort[] = [];
   #nodeIp: string | undefined;
 
   private constructor(options: EnvironmentOptions, parts: EnvironmentParts) {
@@ -166,6 +169,17 @@ export class EnvironmentManager {
     });
   }
 
+  /** From now on those outside are let in to services there, and nowhere else. */
+  setIngress(ports: readonly IngressPort[]): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#ingress = ports;
+      if (this.#registered === undefined) return;
+      const { addresses, plan } = this.#registered;
+      this.#registered = { addresses, plan: { ...plan, ingress: ports } };
+      await this.#parts.network.publish(this.#registered.plan, this.#book.publishedPorts());
+    });
+  }
+
   /** Looks at the kernel, puts right what can be, and tells what can not. */
   reconcile(): Promise<void> {
     return this.#turns.take(async () => {
@@ -194,10 +208,12 @@ export class EnvironmentManager {
   }
 
   #planOf(subnets: NodeSubnets): Registered {
-    const { bridge, tun, mtu, serviceRanges } = this.#options;
+    const { bridge, tun, mtu, serviceRanges, egress } = this.#options;
     const addresses = new AddressPlan(subnets);
     const peerNetworks = this.#peerNetworks;
-    const plan = { bridge, tun, mtu, serviceRanges, peerNetworks, subnets };
+    const ingress = this.#ingress;
+    const ways = { serviceRanges, peerNetworks, ingress, ...(egress && { egress }) };
+    const plan = { bridge, tun, mtu, subnets, ...ways };
     return { plan: { ...plan, addresses: addresses.bridge }, addresses };
   }
 

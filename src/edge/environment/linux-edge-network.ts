@@ -1,11 +1,10 @@
 import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { type Cidr, cidrContains, type Family, familyOf } from "../../core/model/address.ts";
+import { cidrContains, type Family, familyOf } from "../../core/model/address.ts";
 import {
   type ConntrackTable,
   openConntrackTable,
 } from "../../platform/linux/conntrack/conntrack-table.ts";
-import { systemExec } from "../../platform/linux/exec.ts";
 import { LinkTable } from "../../platform/linux/links/link-table.ts";
 import { watchLinks } from "../../platform/linux/links/route-watch.ts";
 import { removeNamedNamespace } from "../../platform/linux/named-namespace.ts";
@@ -13,8 +12,6 @@ import {
   removeNamespaceResolvers,
   writeNamespaceResolvers,
 } from "../../platform/linux/namespace-resolvers.ts";
-import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
-import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
@@ -28,40 +25,27 @@ import type {
   PortHolder,
   PublishedPort,
 } from "./edge-network.ts";
-import { renderRemoval, renderRules } from "./edge-rules.ts";
+import { EdgeRuleWriter } from "./edge-rule-writer.ts";
+import { renderRemoval, renderRules, rulesPlanOf } from "./edge-rules.ts";
 import { enableForwarding } from "./enable-forwarding.ts";
 import { isHostLink, macOf } from "./link-names.ts";
 import { machineFamilies } from "./machine-families.ts";
 import type { PortMapping } from "./port-mappings.ts";
 import { changedPorts, isStale } from "./stale-flows.ts";
+import { TunnelRoutes } from "./tunnel-routes.ts";
 import type { FoundNamespace } from "./workload.ts";
 
 const WILDCARD = { v4: "0.0.0.0", v6: "::" } as const;
-/** Behind every other route: where there is no tunnel, service addresses lead nowhere, and not out. */
-const LAST_METRIC = 0xffff_0000;
-
-/** Rules, and the generation of the kernel's rules that they made. */
-interface Written {
-  readonly script: string;
-  readonly ports: readonly PublishedPort[];
-  readonly generation: number;
-}
-
 /** The network of a node in the network namespace that this thread is in. */
 export class LinuxEdgeNetwork implements EdgeNetwork {
   readonly #links = new LinkTable();
-  readonly #nft: Nft = createNft(systemExec);
+  readonly #rules = new EdgeRuleWriter();
   readonly #flows: ConntrackTable = openConntrackTable();
-  readonly #generation: NftGeneration = openNftGeneration();
   readonly #sysctl: Sysctl = systemSysctl;
-  /** What the tables hold, as long as nobody wrote rules since. */
-  #written: Written = { script: "", ports: [], generation: 0 };
-  /** Through the tunnel's link, as this process set them. */
-  #tunnelRoutes: { readonly link: number; readonly to: ReadonlyMap<string, Cidr> } = {
-    link: 0,
-    to: new Map(),
-  };
   readonly #families: readonly Family[] = machineFamilies();
+  readonly #routes = new TunnelRoutes(this.#links, this.#families);
+  /** What the rules publish. */
+  #published: readonly PublishedPort[] = [];
 
   readonly #tellsResolver: Log | undefined;
 
@@ -74,7 +58,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
     await enableForwarding(this.#sysctl, this.#families);
     const bridge = await this.#ensureBridge(plan);
     await this.#ensureAddresses(bridge, plan);
-    await this.#ensureRoutes(plan);
+    await this.#routes.ensure(plan);
   }
 
   async findConflict({
@@ -127,12 +111,10 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   }
 
   async publish(plan: NodePlan, ports: readonly PublishedPort[]): Promise<void> {
-    const script = renderRules(plan, ports, this.#families);
-    const isAsWritten = (await this.#generation.read()) === this.#written.generation;
-    if (isAsWritten && script === this.#written.script) return;
-    await this.#nft.run(script);
-    const changed = changedPorts(this.#written.ports, ports);
-    this.#written = { script, ports, generation: await this.#generation.read() };
+    const script = renderRules(rulesPlanOf(plan), ports, this.#families);
+    if (!(await this.#rules.write(script))) return;
+    const changed = changedPorts(this.#published, ports);
+    this.#published = ports;
     for (const hostPort of changed) await this.#forgetFlows(plan, ports, hostPort);
   }
 
@@ -150,11 +132,8 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   async removeNode(plan: Pick<NodePlan, "bridge" | "serviceRanges">): Promise<void> {
     for (const hostLink of await this.attached(plan.bridge)) await this.#links.remove(hostLink);
     await this.#links.remove(plan.bridge);
-    for (const to of this.#usable(plan.serviceRanges)) {
-      const route = { to, next: { kind: "unreachable" }, metric: LAST_METRIC } as const;
-      await this.#links.changeRoute("delete", route);
-    }
-    await this.#nft.run(renderRemoval(this.#families));
+    await this.#routes.remove(plan.serviceRanges);
+    await this.#rules.remove(renderRemoval(this.#families));
   }
 
   watch(onChange: () => void): { close(): void } {
@@ -163,7 +142,7 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
 
   close(): void {
     this.#links.close();
-    this.#generation.close();
+    this.#rules.close();
     this.#flows.close();
   }
 
@@ -225,39 +204,5 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
       for (const other of others) if (!isWanted(other)) await this.#links.deleteAddress(other);
       if (!has.some(isWanted)) await this.#links.addAddress(wanted);
     }
-  }
-
-  async #ensureRoutes(plan: NodePlan): Promise<void> {
-    const tun = await this.#links.find(plan.tun);
-    if (tun !== undefined && (!tun.isUp || tun.mtu !== plan.mtu)) {
-      await this.#links.bringUp(tun, plan.mtu);
-    }
-    for (const to of this.#usable(plan.serviceRanges)) {
-      const nowhere = { to, next: { kind: "unreachable" }, metric: LAST_METRIC } as const;
-      await this.#links.changeRoute("add", nowhere);
-    }
-    if (tun !== undefined) await this.#ensureTunnelRoutes(plan, tun.link);
-  }
-
-  /** Routes go with their link: one that was made anew has none. */
-  async #ensureTunnelRoutes(plan: NodePlan, link: number): Promise<void> {
-    const next = { kind: "link", link } as const;
-    const wanted = new Map(
-      this.#usable([...plan.serviceRanges, ...plan.peerNetworks]).map((to) => [to.text, to]),
-    );
-    if (this.#tunnelRoutes.link === link) {
-      for (const [text, to] of this.#tunnelRoutes.to) {
-        if (!wanted.has(text)) await this.#links.changeRoute("delete", { to, next });
-      }
-    }
-    for (const to of wanted.values()) {
-      const source = plan.addresses[to.family];
-      await this.#links.changeRoute("replace", { to, next, source });
-    }
-    this.#tunnelRoutes = { link, to: wanted };
-  }
-
-  #usable(networks: readonly Cidr[]): readonly Cidr[] {
-    return networks.filter(({ family }) => this.#families.includes(family));
   }
 }

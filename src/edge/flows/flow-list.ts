@@ -1,32 +1,39 @@
-import type { Flow } from "./flow.ts";
+import { type FlowEnd, NO_FLOW } from "./flow.ts";
+import type { FlowRecords } from "./flow-records.ts";
 
-/** Flows in the order of their last packets. */
-export class FlowList<T> {
-  #oldest: Flow<T> | undefined;
-  #newest: Flow<T> | undefined;
+/** Flows in the order of their last packets, each by its direction to the server. */
+export class FlowList {
+  readonly #records: FlowRecords;
+  #oldest: FlowEnd = NO_FLOW;
+  #newest: FlowEnd = NO_FLOW;
 
-  get oldest(): Flow<T> | undefined {
+  constructor(records: FlowRecords) {
+    this.#records = records;
+  }
+
+  /** NO_FLOW where it is empty. */
+  get oldest(): FlowEnd {
     return this.#oldest;
   }
 
-  append(flow: Flow<T>): void {
-    flow.older = this.#newest;
-    flow.newer = undefined;
-    if (this.#newest === undefined) this.#oldest = flow;
-    else this.#newest.newer = flow;
+  append(flow: FlowEnd): void {
+    this.#records.setOlder(flow, this.#newest + 1);
+    this.#records.setNewer(flow, 0);
+    if (this.#newest === NO_FLOW) this.#oldest = flow;
+    else this.#records.setNewer(this.#newest, flow + 1);
     this.#newest = flow;
   }
 
-  remove(flow: Flow<T>): void {
-    if (flow.older === undefined) this.#oldest = flow.newer;
-    else flow.older.newer = flow.newer;
-    if (flow.newer === undefined) this.#newest = flow.older;
-    else flow.newer.older = flow.older;
-    flow.older = undefined;
-    flow.newer = undefined;
+  remove(flow: FlowEnd): void {
+    const older = this.#records.olderOf(flow);
+    const newer = this.#records.newerOf(flow);
+    if (older === 0) this.#oldest = newer - 1;
+    else this.#records.setNewer(older - 1, newer);
+    if (newer === 0) this.#newest = older - 1;
+    else this.#records.setOlder(newer - 1, older);
   }
 
-  refresh(flow: Flow<T>): void {
+  refresh(flow: FlowEnd): void {
     if (flow === this.#newest) return;
     this.remove(flow);
     this.append(flow);

@@ -246,6 +246,41 @@ test("later fragments go where the first one went, and without it nowhere", () =
   expect(router.counts.lostFragment).toBe(1);
 });
 
+test("nothing is sent to a peer that is gone: neither the rest of a datagram nor an error", () => {
+  const { serve, router, peerOf, out, back } = world();
+  serve("b");
+  const first = packetOf(call(1, { payload: Buffer.alloc(64) }));
+  first.writeUInt16BE(0x2000, 6);
+  expect(router.fromLocal(viewOf(first), 0, first.length, false, 0)).toBe(peerOf("b"));
+  out(call(2));
+  const answer = { source: "10.18.1.9", destination: "10.18.0.2", protocol: "udp" } as const;
+  back("b", { ...answer, sourcePort: 80, destinationPort: 2 });
+  peerOf("b").isGone = true;
+  const later = packetOf(call(1, { payload: Buffer.alloc(64) }));
+  later.writeUInt16BE(0x0008, 6);
+  expect(router.fromLocal(viewOf(later), 0, later.length, false, 0)).toBe("dropped");
+  // The client has closed its port meanwhile, and says so about the answer.
+  const [service, client] = ["10.30.0.1", "10.18.0.2"];
+  const ends = { source: service, destination: client, sourcePort: 80, destinationPort: 2 };
+  const quoted = packetOf({ ...ends, protocol: "udp" });
+  const error = Buffer.concat([
+    packetOf({ source: client, destination: service, protocol: "echo" }).subarray(0, 28),
+    quoted,
+  ]);
+  error.writeUInt16BE(error.length, 2);
+  error.writeUInt16BE(0x0303, 20);
+  expect(router.fromLocal(viewOf(error), 0, error.length, false, 0)).toBe("dropped");
+});
+
+test("an instance on a node that nobody knows is passed over", () => {
+  const { table, serve, out } = world();
+  serve("b", "c");
+  const [web] = table.services().filter(({ key }) => key === "shop/web");
+  const lost = { number: 9, node: "lost", addresses: ["10.18.9.9"], weight: 1 };
+  if (web !== undefined) table.set({ ...web, instances: [lost, ...web.instances] });
+  expect([1, 2, 3, 4].map((port) => out(call(port)).to)).toEqual(["b", "c", "b", "c"]);
+});
+
 test("garbage is counted", () => {
   const { router } = world();
   const bytes = new Uint8Array(40).fill(0xff);

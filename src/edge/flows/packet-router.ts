@@ -2,10 +2,10 @@ import { type AddressWords, ipOfWords, wordsOfIp } from "../../wire/ip/address-w
 import { isIcmpError } from "../../wire/ip/icmp-error.ts";
 import { TCP_ACK, TCP_SYN } from "../../wire/ip/ip-numbers.ts";
 import { FIRST_FRAGMENT, IpPacket, LATER_FRAGMENT, swapPorts } from "../../wire/ip/ip-packet.ts";
-import type { PacketEnds } from "../../wire/ip/translate.ts";
+import { type PacketEnds, Translation } from "../../wire/ip/translate.ts";
 import type { LiveInstance } from "../table/live-instance.ts";
 import type { Observed, ServiceTable } from "../table/service-table.ts";
-import type { FlowEnd, FlowPlan } from "./flow.ts";
+import { type FlowEnd, type FlowPlan, isBack, NO_FLOW } from "./flow.ts";
 import type { FlowTable } from "./flow-table.ts";
 import { FragmentTable } from "./fragment-table.ts";
 import { noPackets, type PacketCounter, type PacketCounts } from "./packet-counters.ts";
@@ -47,8 +47,13 @@ export interface PacketRouterOptions<P extends RoutePeer> {
     readonly v6: AddressWords | undefined;
   };
   peerOf(node: string): Target<P> | undefined;
+  /** A peer that uses addresses of services as sources sent from one that the table does not have. */
+  readonly onUnknownSource?: (ip: string) => void;
 }
 
+const NO_ADDRESS: AddressWords = { isV6: false, w0: 0, w1: 0, w2: 0, w3: 0 };
+const NO_ENDS: PacketEnds = { source: NO_ADDRESS, destination: NO_ADDRESS, ports: 0 };
+const PORT_MASK = 0xffff;
 const PORT_TRIES = 128;
 const FIRST_SPARE_PORT = 32_768;
 
@@ -64,9 +69,11 @@ export class PacketRouter<P extends RoutePeer> {
   unknown = "";
   readonly #options: PacketRouterOptions<P>;
   readonly #fragments = new FragmentTable<{
-    readonly end: FlowEnd<Target<P>> | undefined;
+    readonly translation: Translation | undefined;
     readonly target: Target<P>;
   }>();
+  /** Of the packet at hand. */
+  readonly #translation = new Translation(NO_ENDS, NO_ENDS);
   readonly #quoted = new QuotedPacket();
   #nextPort = FIRST_SPARE_PORT;
 
@@ -86,16 +93,16 @@ export class PacketRouter<P extends RoutePeer> {
     const { flows, routes } = this.#options;
     if (!packet.parse(view, offset, byteCount)) return this.#drop("malformed");
     if (packet.fragment === LATER_FRAGMENT) return this.#followFirst(view, offset, nowMs);
-    let end = packet.hasPorts ? flows.find(packet) : undefined;
-    if (end !== undefined && this.#isOver(end)) {
-      flows.remove(end.flow);
-      end = undefined;
+    let end = packet.hasPorts ? flows.find(packet) : NO_FLOW;
+    if (end !== NO_FLOW && this.#isOver(end)) {
+      flows.remove(end);
+      end = NO_FLOW;
     }
-    if (end === undefined && isIcmpError(view, offset, packet)) {
+    if (end === NO_FLOW && isIcmpError(view, offset, packet)) {
       const verdict = this.#followError(view, offset, LOCAL);
       if (verdict !== undefined) return verdict;
     }
-    if (end === undefined) {
+    if (end === NO_FLOW) {
       const target = routes.find(packet.isV6, packet.d0, packet.d1, packet.d2, packet.d3);
       if (target !== undefined && target !== LOCAL) return this.#pass(target, nowMs);
       const planned = this.#newFlow(nowMs);
@@ -118,22 +125,34 @@ export class PacketRouter<P extends RoutePeer> {
     const { flows, routes } = this.#options;
     if (!packet.parse(view, offset, byteCount)) return this.#drop("malformed");
     this.counts.fromPeers += 1;
-    if (!this.#isSourceOf(peer)) return this.#drop("forgedSource");
+    if (!this.#isSourceOf(peer)) {
+      if (peer.wantsServiceSources) this.tellUnknownSource();
+      return this.#drop("forgedSource");
+    }
     if (packet.fragment === LATER_FRAGMENT) {
       const verdict = this.#followFirst(view, offset, nowMs);
       return verdict === LOCAL ? LOCAL : this.#drop("notForUs");
     }
-    const end = packet.hasPorts ? flows.find(packet) : undefined;
-    if (end?.isBack === true) {
+    const end = packet.hasPorts ? flows.find(packet) : NO_FLOW;
+    if (end !== NO_FLOW && isBack(end)) {
       this.#follow(end, view, offset, isPartial, nowMs);
       return LOCAL;
     }
-    const isError = end === undefined && isIcmpError(view, offset, packet);
+    const isError = end === NO_FLOW && isIcmpError(view, offset, packet);
     if (isError && this.#followError(view, offset, peer) !== undefined) return LOCAL;
     const target = routes.find(packet.isV6, packet.d0, packet.d1, packet.d2, packet.d3);
     if (target !== LOCAL) return this.#drop("notForUs");
     this.#pass(LOCAL, nowMs);
     return LOCAL;
+  }
+
+  /** Of the packet that was looked at last: its source may be a service that the table does not have yet. */
+  tellUnknownSource(): void {
+    const { onUnknownSource, serviceRanges, table } = this.#options;
+    const { isV6, s0, s1, s2, s3 } = this.packet;
+    if (onUnknownSource === undefined || !serviceRanges.find(isV6, s0, s1, s2, s3)) return;
+    const ip = ipOfWords({ isV6, w0: s0, w1: s1, w2: s2, w3: s3 });
+    if (!table.has(ip)) onUnknownSource(ip);
   }
 
   #drop(counter: PacketCounter): typeof DROPPED {
@@ -154,59 +173,72 @@ export class PacketRouter<P extends RoutePeer> {
   /** As it is. */
   #pass(target: Target<P>, nowMs: number): Target<P> {
     if (this.packet.fragment === FIRST_FRAGMENT) {
-      this.#fragments.note(this.packet, { end: undefined, target }, nowMs);
+      this.#fragments.note(this.packet, { translation: undefined, target }, nowMs);
     }
     this.#count(target);
     return target;
   }
 
   #follow(
-    end: FlowEnd<Target<P>>,
+    end: FlowEnd,
     view: DataView,
     offset: number,
     isPartial: boolean,
     nowMs: number,
   ): Target<P> {
     const { packet } = this;
+    const { flows } = this.#options;
     // Clients are here: what comes back is for this node.
-    const target = end.isBack ? LOCAL : end.flow.target;
-    this.#options.flows.use(end, packet.tcpFlags, nowMs);
-    if (packet.fragment === FIRST_FRAGMENT) this.#fragments.note(packet, { end, target }, nowMs);
-    end.translation.apply(view, offset, packet, isPartial);
+    const target = isBack(end) ? LOCAL : flows.placeOf(end).target;
+    flows.use(end, packet.tcpFlags, nowMs);
+    if (packet.fragment === FIRST_FRAGMENT) this.#noteFirst(end, target, nowMs);
+    flows.loadTranslation(end, this.#translation);
+    this.#translation.apply(view, offset, packet, isPartial);
     this.#count(target);
     return target;
+  }
+
+  /** Its flow may be gone when the others come. */
+  #noteFirst(end: FlowEnd, target: Target<P>, nowMs: number): void {
+    const { from, to } = this.#options.flows.endsOf(end);
+    const translation = new Translation(from, to);
+    this.#fragments.note(this.packet, { translation, target }, nowMs);
   }
 
   /** An error about a packet of a flow goes the way of that flow. Undefined where it is about none. */
   #followError(view: DataView, offset: number, from: Target<P>): Target<P> | undefined {
     const { packet } = this;
     const quoted = this.#quoted.parse(view, offset, packet);
-    const end = quoted && this.#options.flows.find(quoted);
-    if (quoted === undefined || end === undefined) return undefined;
+    const { flows } = this.#options;
+    const end = quoted === undefined ? NO_FLOW : flows.find(quoted);
+    if (quoted === undefined || end === NO_FLOW) return undefined;
     // Whom packets are not sent to can have nothing to say about them.
-    const sender = end.isBack ? end.flow.target : LOCAL;
+    const there = flows.placeOf(end).target;
+    const sender = isBack(end) ? there : LOCAL;
     if (sender !== from) return undefined;
-    translateError(view, offset, packet, quoted, end);
-    const target = end.isBack ? LOCAL : end.flow.target;
+    const target = isBack(end) ? LOCAL : there;
+    if (isGone(target)) return undefined;
+    translateError(view, offset, packet, quoted, flows.endsOf(end));
     this.#count(target);
     return target;
   }
 
   #followFirst(view: DataView, offset: number, nowMs: number): Verdict<P> {
     const first = this.#fragments.find(this.packet, nowMs);
-    if (first === undefined) return this.#drop("lostFragment");
-    first.end?.translation.apply(view, offset, this.packet, false);
+    if (first === undefined || isGone(first.target)) return this.#drop("lostFragment");
+    first.translation?.apply(view, offset, this.packet, false);
     this.#count(first.target);
     return first.target;
   }
 
   /** Its instance or the way there is gone, or a new connection takes the place of one that ended. */
-  #isOver({ isBack, flow }: FlowEnd<Target<P>>): boolean {
-    if (isBack) return false;
-    if (flow.instance.isGone) return true;
-    if (flow.target !== LOCAL && flow.target.isGone) return true;
+  #isOver(end: FlowEnd): boolean {
+    if (isBack(end)) return false;
+    const { flows } = this.#options;
+    const { instance, target } = flows.placeOf(end);
+    if (instance.isGone || isGone(target)) return true;
     const isNew = (this.packet.tcpFlags & (TCP_SYN | TCP_ACK)) === TCP_SYN;
-    return isNew && flow.state === "closing";
+    return isNew && flows.isClosing(end);
   }
 
   #isSourceOf(peer: P): boolean {
@@ -218,7 +250,7 @@ export class PacketRouter<P extends RoutePeer> {
     return table.meaningOf(ip)?.node === peer.node;
   }
 
-  #newFlow(nowMs: number): FlowEnd<Target<P>> | typeof DROPPED | typeof UNKNOWN | typeof REFUSED {
+  #newFlow(nowMs: number): FlowEnd | typeof DROPPED | typeof UNKNOWN | typeof REFUSED {
     const { packet } = this;
     const { table, flows, serviceRanges, observed } = this.#options;
     const { isV6, d0, d1, d2, d3 } = packet;
@@ -229,13 +261,19 @@ export class PacketRouter<P extends RoutePeer> {
       return UNKNOWN;
     }
     if (!packet.hasPorts) return this.#drop("noRoute");
-    const instance = table.pick(ip, observed);
-    if (instance === undefined) return this.#refuse();
-    const target = this.#options.peerOf(instance.node);
-    if (target === undefined) return this.#refuse();
+    const { peerOf } = this.#options;
+    const { protocol } = packet;
+    const called = packet.ports & PORT_MASK;
+    const instance = table.pick(
+      ip,
+      observed,
+      (one) => peerOf(one.node) !== undefined && one.targetOf(protocol, called) !== undefined,
+    );
+    const target = instance && peerOf(instance.node);
+    if (instance === undefined || target === undefined) return this.#refuse();
     const plan = this.#plan(instance, target);
     if (plan === undefined) return this.#refuse();
-    return flows.add(plan, instance, target, nowMs).forward;
+    return flows.add(plan, instance, target, nowMs);
   }
 
   /** Undefined where no port is left by which what comes back could be told apart. */
@@ -248,8 +286,11 @@ export class PacketRouter<P extends RoutePeer> {
     const faces = server && this.#faces(client, server, instance, target);
     if (faces === undefined || server === undefined) return undefined;
     const asked = { source: client, destination: service, ports };
+    const called = ports & PORT_MASK;
+    const targetPort = instance.targetOf(protocol, called) ?? called;
     for (let tries = 0; tries < PORT_TRIES; tries += 1) {
-      const used = tries === 0 ? ports : (this.#sparePort() << 16) | (ports & 0xffff);
+      const from = tries === 0 ? ports >>> 16 : this.#sparePort();
+      const used = (from << 16) | targetPort;
       const answered: PacketEnds = { ...faces.answered, ports: swapPorts(used) };
       if (this.#options.flows.has(protocol, answered)) continue;
       const sent = { source: faces.source, destination: server, ports: used };
@@ -292,4 +333,8 @@ export class PacketRouter<P extends RoutePeer> {
     this.#nextPort = this.#nextPort >= 0xffff ? FIRST_SPARE_PORT : this.#nextPort + 1;
     return this.#nextPort;
   }
+}
+
+function isGone(target: Target<RoutePeer>): boolean {
+  return target !== LOCAL && target.isGone;
 }

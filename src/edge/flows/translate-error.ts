@@ -13,8 +13,7 @@ import {
   V6_SOURCE,
 } from "../../wire/ip/ip-numbers.ts";
 import { IpPacket, swapPorts } from "../../wire/ip/ip-packet.ts";
-import { putV6, Translation } from "../../wire/ip/translate.ts";
-import type { FlowEnd } from "./flow.ts";
+import { type PacketEnds, putV6, Translation } from "../../wire/ip/translate.ts";
 
 /** Reads the beginning of a packet that an error quotes, as a packet that goes the way of the error. */
 export class QuotedPacket {
@@ -46,11 +45,11 @@ export function translateError(
   offset: number,
   error: IpPacket,
   quoted: IpPacket,
-  { from, to }: FlowEnd<unknown>,
+  { from, to }: { readonly from: PacketEnds; readonly to: PacketEnds },
 ): void {
   const at = offset + error.l4At + ICMP_HEADER_BYTES;
   // The quoted one goes the other way.
-  const back = (ends: typeof from) => ({
+  const back = (ends: PacketEnds): PacketEnds => ({
     source: ends.destination,
     destination: ends.source,
     ports: swapPorts(ends.ports),

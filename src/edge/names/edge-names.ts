@@ -23,7 +23,7 @@ const TTL_SECONDS = 5;
 /** More help nobody. */
 const MAX_ADDRESSES = 64;
 /** What mDNS asks for; nobody outside this node knows such names (RFC 6762 section 3). */
-const LOCAL_DOMAIN = /\.local$/i;
+export const LOCAL_DOMAIN: RegExp = /\.local$/i;
 
 const NOTHING: NameAnswer = { rcode: "NOERROR", answers: [], additionals: [] };
 const NO_SUCH_NAME: NameAnswer = { ...NOTHING, rcode: "NXDOMAIN" };
@@ -35,10 +35,10 @@ type Meaning = NameMeaning<NamedService>;
  * The addresses are the service's; where it has none, those of its instances.
  */
 export class EdgeNames {
-  readonly #table: NameTable;
+  readonly #table: Pick<NameTable, "serviceNamed">;
   #turns = 0;
 
-  constructor(table: NameTable) {
+  constructor(table: Pick<NameTable, "serviceNamed">) {
     this.#table = table;
   }
 

@@ -28,6 +28,12 @@ export class MdnsResponder {
     this.#names = names;
   }
 
+  /** Names below `.local` that a message asks for. */
+  namesIn(bytes: Buffer): readonly string[] {
+    const names = (readMdnsQuery(bytes)?.questions ?? []).map(({ name }) => name);
+    return names.filter((name) => LOCAL.test(name));
+  }
+
   answer(bytes: Buffer, senderPort: number, nowMs: number): MdnsReply | undefined {
     if (senderPort !== MDNS_PORT) return this.#answerSimple(bytes);
     const query = readMdnsQuery(bytes);

@@ -4,6 +4,11 @@ import type { NamedService } from "../table/name-meaning.ts";
 export interface NameTable {
   /** @param name in lower case, without a dot at the end */
   serviceNamed(name: string): NamedService | undefined;
+  /**
+   * Has services of these names followed that run elsewhere.
+   * @returns whether one of them is known here now; at the latest when the signal is aborted
+   */
+  findNamed(names: readonly string[], signal: AbortSignal): Promise<boolean>;
 }
 
 /** Services that serve, by their names in lower case; the first that has a name keeps it. */

@@ -1,3 +1,4 @@
+import type { IngressPort } from "../environment/edge-network.ts";
 import type { TableRow } from "../environment/route-table.ts";
 import type { ServiceIp } from "../environment/workload.ts";
 import type { EdgeService } from "../table/service-table.ts";
@@ -7,6 +8,8 @@ import type { PeerSpec } from "../tunnel/peer.ts";
 export interface RemoteView {
   readonly services: readonly EdgeService[];
   readonly peers: readonly PeerSpec[];
+  /** Where this node lets those outside in to services. */
+  readonly ingress?: readonly IngressPort[] | undefined;
 }
 
 export const NOTHING_REMOTE: RemoteView = { services: [], peers: [] };
@@ -24,6 +27,11 @@ export interface Directory {
   setLocal(rows: readonly TableRow[]): void;
   /** Follows services by name from now on. */
   follow(services: readonly string[]): void;
+  /**
+   * Follows services elsewhere that have one of these names, in lower case.
+   * @returns those that were found, as `needs` names them
+   */
+  followNames(names: readonly string[]): Promise<readonly string[]>;
   /** Follows the service that an address is of; false where nobody has it. */
   followAddress(address: string): Promise<boolean>;
 }

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import type { LoopThreadHost } from "../../net/threads/loop-thread.ts";
-import { ipAddress } from "../../platform/socket-address.ts";
 import { PROTOCOL_TCP, PROTOCOL_UDP } from "../../wire/ip/ip-numbers.ts";
 import { reservedAddressesOf } from "../addresses/subnet.ts";
 import type { NodePlan } from "../environment/edge-network.ts";
@@ -21,8 +20,10 @@ import { indexNames, type NameTable } from "../names/name-table.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "../tunnel/flow-keeper.ts";
 import type { KeptFlow } from "../tunnel/kept-flow.ts";
-import { Tunnel } from "../tunnel/tunnel.ts";
+import type { Tunnel } from "../tunnel/tunnel.ts";
+import { tunnelMetrics } from "../tunnel/tunnel-metrics.ts";
 import { type Directory, NOTHING_REMOTE, type RemoteView } from "./directory.ts";
+import { everywhere, openGuardedTunnel } from "./guarded-tunnel.ts";
 import { mergeServices, serviceIpsOf } from "./merge-services.ts";
 import { plainEndpoint } from "./plain-endpoint.ts";
 import { nameOfKey, serviceKey } from "./service-key.ts";
@@ -39,6 +40,10 @@ export interface OverlayOptions {
   readonly connections: ConnectionKeeper;
   /** The tunnel is lost: it has to be opened again. */
   readonly onLost: () => void;
+  /** Others send without having been told of: who they are is asked. For peers of mode `compat`. */
+  readonly looksUpSenders?: boolean | undefined;
+  /** For so long after a packet processors do not sleep; see `TunnelOptions`. */
+  readonly awakeMs?: number;
   readonly log: Log;
 }
 
@@ -91,42 +96,37 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
   /** Opens the tunnel of a node, with all that is known. @throws CoreError what the tunnel does */
   async open(plan: NodePlan): Promise<NodeTunnel> {
     const { node, host, port, privateKey, onLost, connections, log } = this.#options;
-    const lost = { isLost: false, isClosed: false };
-    const lose = (reason: string): void => {
-      if (lost.isLost || lost.isClosed) return;
-      lost.isLost = true;
-      log.error({ tun: plan.tun, reason }, "the tunnel is lost");
-      onLost();
-    };
-    const tunnel = await Tunnel.open(host, {
-      node,
-      tunName: plan.tun,
-      // The environment routes to it; addresses of workloads are those of the bridge.
-      addresses: [],
-      mtu: plan.mtu,
-      listen: ipAddress(existsSync("/proc/sys/net/ipv6") ? "::" : "0.0.0.0", port),
-      privateKey,
-      subnets: [plan.subnets.v4.text, plan.subnets.v6.text],
-      serviceRanges: plan.serviceRanges.map(({ text }) => text),
-      hairpin: reservedAddressesOf(plan.serviceRanges),
-      keptFlows: connections.flows,
-      onFlows: (news) => connections.note(news),
-      lookUp: async (address) => (await this.#directory?.followAddress(address)) ?? false,
-      onMoved: (peer, endpoint) =>
-        log.info({ peer, endpoint: plainEndpoint(endpoint) }, "a node is somewhere else now"),
-      onLost: lose,
-    });
-    void tunnel.ended.then(() => lose("its loop ended"));
+    const guarded = await openGuardedTunnel(
+      host,
+      {
+        node,
+        tunName: plan.tun,
+        // The environment routes to it; addresses of workloads are those of the bridge.
+        addresses: [],
+        mtu: plan.mtu,
+        listen: everywhere(port),
+        privateKey,
+        subnets: [plan.subnets.v4.text, plan.subnets.v6.text],
+        serviceRanges: plan.serviceRanges.map(({ text }) => text),
+        hairpin: reservedAddressesOf(plan.serviceRanges),
+        keptFlows: connections.flows,
+        looksUpSenders: this.#options.looksUpSenders ?? false,
+        awakeMs: this.#options.awakeMs ?? 0,
+        onFlows: (news) => connections.note(news),
+        lookUp: async (address) => (await this.#directory?.followAddress(address)) ?? false,
+      },
+      { log, onLost },
+    );
+    const { tunnel } = guarded;
     this.#tunnel = tunnel;
     this.#apply();
     return {
       get isLost() {
-        return lost.isLost;
+        return guarded.isLost;
       },
       close: async () => {
-        lost.isClosed = true;
         if (this.#tunnel === tunnel) this.#tunnel = undefined;
-        await tunnel.close();
+        await guarded.close();
       },
     };
   }
@@ -153,6 +153,12 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
 
   serviceNamed(name: string): EdgeService | undefined {
     return this.#names.get(name);
+  }
+
+  async findNamed(names: readonly string[], signal: AbortSignal): Promise<boolean> {
+    const found = (await this.#directory?.followNames(names)) ?? [];
+    if (found.length === 0) return false;
+    return (await this.#known.ensure(found, signal)).length < found.length;
   }
 
   setLocal(rows: readonly TableRow[]): void {
@@ -197,6 +203,25 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
       node,
       state,
     }));
+  }
+
+  /** Whether packets pass at this moment. */
+  get isOpen(): boolean {
+    return this.#tunnel !== undefined;
+  }
+
+  /** What the tunnel did; nothing where there is none. */
+  async metrics(): Promise<readonly MetricFamily[]> {
+    const stats = await this.#tunnel?.stats().catch(() => undefined);
+    return stats === undefined ? [] : tunnelMetrics(stats);
+  }
+
+  /** Keys of the services that flows lead to; undefined where there are too many flows to tell. */
+  async servicesInUse(): Promise<ReadonlySet<string> | undefined> {
+    const flows = (await this.#tunnel?.flows(MAX_FLOWS_SHOWN)) ?? [];
+    return flows.length < MAX_FLOWS_SHOWN
+      ? new Set(flows.map(({ service }) => service))
+      : undefined;
   }
 
   async nodes(): Promise<readonly NodeRow[]> {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { CoreError } from "../../core/errors.ts";
+import { CoreError } from "../../core/errors.ts";
 import { type Cidr, cidrContains, familyOf, parseCidr } from "../../core/model/address.ts";
 import { ipSchema, portSchema } from "../../core/model/common.ts";
 import { invalid, type PathPart, problemsError } from "../../core/model/problems.ts";
@@ -93,13 +93,17 @@ function refuse(path: readonly PathPart[], value: unknown, expected: string): Co
   return problemsError("ERR_USAGE", [invalid(path, value, expected)]);
 }
 
-/** The body of `/register`. @throws CoreError ERR_USAGE with the field */
-export function readRegister(body: unknown): NodeSubnets {
+/**
+ * The body of `/register`.
+ * @param before what the node has: who names its IPv4 network again means the other one, too
+ * @throws CoreError ERR_USAGE with the field
+ */
+export function readRegister(body: unknown, before?: NodeSubnets): NodeSubnets {
   const { subnetwork, subnetworkv6 } = check(registerSchema, body);
   const v4 = subnetOf("subnetwork", subnetwork, "v4");
   const given = subnetworkv6 ?? "";
-  const v6 = given === "" ? deriveV6(v4) : subnetOf("subnetworkv6", given, "v6");
-  return { v4, v6 };
+  if (given !== "") return { v4, v6: subnetOf("subnetworkv6", given, "v6") };
+  return { v4, v6: before?.v4.text === v4.text ? before.v6 : deriveV6(v4) };
 }
 
 function subnetOf(field: string, text: string, family: Cidr["family"]): Cidr {
@@ -126,6 +130,16 @@ export function readDockerDeploy(body: unknown, limits: DeployLimits): Deploymen
 export function readContainerDeploy(body: unknown, limits: DeployLimits): Deployment {
   const { pid, serviceName, ...rest } = check(containerSchema, body);
   return deploymentOf({ containerId: String(pid), appName: serviceName }, rest, limits);
+}
+
+/** What is wrong with a deployment, with the fields as `/container/deploy` calls them. */
+export function asContainerFields(error: unknown): unknown {
+  if (!(error instanceof CoreError) || error.problems.length === 0) return error;
+  const problems = error.problems.map((problem) => {
+    const [field = "", ...rest] = problem.path;
+    return { ...problem, path: [field === "containerId" ? "pid" : field, ...rest] };
+  });
+  return problemsError(error.code, problems, { cause: error });
 }
 
 type Shared = z.infer<z.ZodObject<typeof shared>>;

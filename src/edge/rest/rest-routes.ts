@@ -1,15 +1,18 @@
 import { CoreError } from "../../core/errors.ts";
+import type { NodeSubnets } from "../addresses/subnet.ts";
 import type { EnvironmentManager } from "../environment/environment-manager.ts";
 import type { FlowList, NodeList, RouteTable } from "../environment/route-table.ts";
 import type { Workload } from "../environment/workload.ts";
 import type { WorkloadEntry } from "../environment/workload-book.ts";
 import {
+  asContainerFields,
   type DeployLimits,
   readContainerDeploy,
   readDockerDeploy,
   readRegister,
   readUndeploy,
 } from "./requests.ts";
+import { roundTripRows, type ToldRoundTrips } from "./round-trip-rows.ts";
 
 export interface RestRequest {
   /** What stands in the path in place of names in braces. */
@@ -31,7 +34,11 @@ export interface RestParts {
   readonly table: RouteTable;
   readonly flows: FlowList;
   readonly nodes: NodeList;
+  /** What other nodes told of how far they are from each other. */
+  readonly toldRoundTrips: () => Promise<readonly ToldRoundTrips[]>;
   readonly limits: DeployLimits;
+  /** What a manager gave: the node can not have others. */
+  readonly givenNetworks?: NodeSubnets | undefined;
   readonly node: { readonly name: string; readonly version: string };
 }
 
@@ -40,7 +47,7 @@ export function planRoutes(parts: RestParts): readonly RestRoute[] {
   return [...changes(parts), ...views(parts)];
 }
 
-function changes({ manager, limits }: RestParts): readonly RestRoute[] {
+function changes({ manager, limits, givenNetworks }: RestParts): readonly RestRoute[] {
   const deploy =
     (read: typeof readDockerDeploy) =>
     async ({ readBody }: RestRequest): Promise<unknown> => {
@@ -61,7 +68,8 @@ function changes({ manager, limits }: RestParts): readonly RestRoute[] {
       path: "/register",
       summary: "gives the node its subnetwork",
       answer: async ({ readBody }) => {
-        const subnets = readRegister(await readBody());
+        const subnets = readRegister(await readBody(), manager.plan?.subnets);
+        if (givenNetworks !== undefined) assertGiven(givenNetworks, subnets);
         await manager.register(subnets);
         return { subnetwork: subnets.v4.text, subnetworkv6: subnets.v6.text };
       },
@@ -76,7 +84,10 @@ function changes({ manager, limits }: RestParts): readonly RestRoute[] {
       method: "POST",
       path: "/container/deploy",
       summary: "connects the container of a process",
-      answer: deploy(readContainerDeploy),
+      answer: (request) =>
+        deploy(readContainerDeploy)(request).catch((error: unknown) => {
+          throw asContainerFields(error);
+        }),
     },
     ...["/docker/undeploy", "/container/undeploy"].map(
       (path): RestRoute => ({
@@ -89,7 +100,14 @@ function changes({ manager, limits }: RestParts): readonly RestRoute[] {
   ];
 }
 
-function views({ manager, table, flows, nodes, node }: RestParts): readonly RestRoute[] {
+function views({
+  manager,
+  table,
+  flows,
+  nodes,
+  toldRoundTrips,
+  node,
+}: RestParts): readonly RestRoute[] {
   return [
     {
       method: "GET",
@@ -141,6 +159,16 @@ function views({ manager, table, flows, nodes, node }: RestParts): readonly Rest
     },
     {
       method: "GET",
+      path: "/roundtrips",
+      summary: "how far nodes are from each other, all pairs that are known",
+      answer: async () => {
+        manager.assertRegistered();
+        const [measured, told] = await Promise.all([nodes.nodes(), toldRoundTrips()]);
+        return { roundTrips: roundTripRows(node.name, measured, told) };
+      },
+    },
+    {
+      method: "GET",
       path: "/flows",
       summary: "the flows through the tunnel",
       answer: async () => {
@@ -149,6 +177,12 @@ function views({ manager, table, flows, nodes, node }: RestParts): readonly Rest
       },
     },
   ];
+}
+
+function assertGiven(given: NodeSubnets, asked: NodeSubnets): void {
+  if (given.v4.text === asked.v4.text && given.v6.text === asked.v6.text) return;
+  const message = `subnetwork: the manager gave this node ${given.v4.text} and ${given.v6.text}; expected these`;
+  throw new CoreError("ERR_IN_USE", message);
 }
 
 function deployed({ name, addresses, serviceIps }: Workload): unknown {

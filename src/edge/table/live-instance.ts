@@ -1,5 +1,6 @@
 import { familyOf } from "../../core/model/address.ts";
 import { type AddressWords, wordsOfIp } from "../../wire/ip/address-words.ts";
+import { PROTOCOL_TCP, PROTOCOL_UDP } from "../../wire/ip/ip-numbers.ts";
 import type { InstancePort } from "./name-meaning.ts";
 
 /** A workload that serves. */
@@ -14,7 +15,18 @@ export interface EdgeInstance {
   readonly weight: number;
   /** What it serves on, where that is known. */
   readonly ports?: readonly InstancePort[];
+  /** Where calls to a port of its service come to; others are refused. Missing: every port, as it is called. */
+  readonly leads?: readonly PortLead[];
 }
+
+/** A port of a service, and the one that an instance serves it on. */
+export interface PortLead {
+  readonly protocol: "tcp" | "udp";
+  readonly port: number;
+  readonly target: number;
+}
+
+const PROTOCOL_NUMBERS = { tcp: PROTOCOL_TCP, udp: PROTOCOL_UDP } as const;
 
 /**
  * An instance for as long as it lives: who holds one sees by `isGone` that it does not any more. An
@@ -28,8 +40,9 @@ export class LiveInstance {
   readonly v6: AddressWords | undefined;
   weight: number;
   isGone = false;
-  /** How much it is owed, in turns of `pickInTurn`. */
-  credit = 0;
+  /** How much it is owed, in turns of `pickInTurn`; each policy has turns of its own. */
+  readonly credits = { "round-robin": 0, closest: 0 };
+  #leads: ReadonlyMap<number, number> | undefined;
   readonly #addresses: readonly string[];
 
   constructor(service: string, instance: EdgeInstance) {
@@ -37,6 +50,7 @@ export class LiveInstance {
     this.number = instance.number;
     this.node = instance.node;
     this.weight = instance.weight;
+    this.update(instance);
     this.#addresses = instance.addresses;
     const v4 = instance.addresses.find((ip) => familyOf(ip) === "v4");
     const v6 = instance.addresses.find((ip) => familyOf(ip) === "v6");
@@ -46,6 +60,25 @@ export class LiveInstance {
 
   get addresses(): readonly string[] {
     return this.#addresses;
+  }
+
+  /** What may change while it lives. */
+  update({ weight, leads }: EdgeInstance): void {
+    this.weight = weight;
+    this.#leads =
+      leads &&
+      new Map(
+        leads.map(({ protocol, port, target }) => [
+          leadKey(PROTOCOL_NUMBERS[protocol], port),
+          target,
+        ]),
+      );
+  }
+
+  /** Where it serves what is called at a port of its service; undefined where it does not. */
+  targetOf(protocol: number, port: number): number | undefined {
+    const isWhole = this.#leads === undefined || !CARRYING_PORTS.has(protocol);
+    return isWhole ? port : this.#leads?.get(leadKey(protocol, port));
   }
 
   addressOf(isV6: boolean): AddressWords | undefined {
@@ -60,4 +93,10 @@ export class LiveInstance {
       this.#addresses.every((ip, index) => ip === addresses[index])
     );
   }
+}
+
+const CARRYING_PORTS: ReadonlySet<number> = new Set(Object.values(PROTOCOL_NUMBERS));
+
+function leadKey(protocol: number, port: number): number {
+  return (protocol << 16) | port;
 }

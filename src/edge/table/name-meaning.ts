@@ -59,6 +59,14 @@ export function meaningOfName<S extends NamedService>(
   return { kind: "instance", number: Number(number), service, serviceName };
 }
 
+/** Names of services that a name in lower case can be of: itself, and what stands behind the word of a policy. */
+export function candidatesOf(name: string): readonly string[] {
+  const dot = name.indexOf(".");
+  const label = name.slice(0, Math.max(0, dot));
+  const isPolicy = label === "rr" || label === "closest" || INSTANCE_LABEL.test(label);
+  return isPolicy ? [name, name.slice(dot + 1)] : [name];
+}
+
 /**
  * The service addresses that a name has. A plain name has those of the first policy that the service
  * has any of, perhaps none; undefined where there is no such name.

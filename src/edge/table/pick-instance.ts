@@ -5,16 +5,19 @@ import type { LiveInstance } from "./live-instance.ts";
  * gives each its weight, the one that is owed most is taken, and pays for all. Undefined where there
  * is none with a weight.
  */
-export function pickInTurn(instances: readonly LiveInstance[]): LiveInstance | undefined {
+export function pickInTurn(
+  instances: readonly LiveInstance[],
+  policy: keyof LiveInstance["credits"],
+): LiveInstance | undefined {
   let total = 0;
   let best: LiveInstance | undefined;
   for (const instance of instances) {
     if (instance.weight === 0) continue;
     total += instance.weight;
-    instance.credit += instance.weight;
-    if (best === undefined || instance.credit > best.credit) best = instance;
+    instance.credits[policy] += instance.weight;
+    if (best === undefined || instance.credits[policy] > best.credits[policy]) best = instance;
   }
-  if (best !== undefined) best.credit -= total;
+  if (best !== undefined) best.credits[policy] -= total;
   return best;
 }
 
@@ -36,5 +39,5 @@ export function pickClosest(
       nearestMs = ms;
     } else if (ms === nearestMs) nearest.push(instance);
   }
-  return pickInTurn(nearest);
+  return pickInTurn(nearest, "closest");
 }

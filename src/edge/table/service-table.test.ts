@@ -133,3 +133,35 @@ test("addresses and names change hands in one step", () => {
   expect([table.pick(RR, UNKNOWN)?.service, instance?.isGone]).toEqual(["shop/db", false]);
   expect([table.addressesOf("db.shop"), table.addressesOf("web.shop")?.length]).toEqual([[], 2]);
 });
+
+test("turns of one policy take none of another's", () => {
+  const table = tableOf(service([1, 1, 1]));
+  const near: Observed = { roundTripMs: (node) => (node === "node-2" ? 9 : 1) };
+  const picked = Array.from({ length: 6 }, () => {
+    const closest = table.pick(CLOSEST, near)?.number;
+    return [closest, table.pick(RR, near)?.number];
+  });
+  expect(picked.map(([closest]) => closest)).toEqual([0, 1, 0, 1, 0, 1]);
+  expect(picked.map(([, next]) => next)).toEqual([0, 1, 2, 0, 1, 2]);
+});
+
+test("a port of a service leads to the one of each instance, and others to nobody", () => {
+  const table = new ServiceTable();
+  const leads = [{ protocol: "tcp", port: 80, target: 8080 }] as const;
+  table.set({
+    key: "default/web",
+    names: [],
+    addresses: [{ address: "10.30.0.1", policy: "round-robin", instance: -1 }],
+    instances: [
+      { number: 0, node: "a", addresses: ["10.18.0.2"], weight: 1, leads },
+      { number: 1, node: "b", addresses: ["10.18.0.66"], weight: 1, leads: [] },
+    ],
+  });
+  const observed = { roundTripMs: () => undefined };
+  const pick = (protocol: number, port: number) =>
+    table.pick("10.30.0.1", observed, (one) => one.targetOf(protocol, port) !== undefined);
+  const picked = pick(6, 80);
+  expect([picked?.number, picked?.targetOf(6, 80)]).toEqual([0, 8080]);
+  expect(pick(17, 80)).toBeUndefined();
+  expect(pick(1, 0)).toBeDefined();
+});

@@ -60,7 +60,7 @@ export class ServiceTable {
     const instances = service.instances.map((instance) => {
       const same = before?.instances.find((old) => !kept.has(old) && old.isStill(instance));
       const live = same ?? new LiveInstance(service.key, instance);
-      live.weight = instance.weight;
+      live.update(instance);
       kept.add(live);
       return live;
     });
@@ -94,16 +94,25 @@ export class ServiceTable {
     return this.#addresses.has(ip);
   }
 
-  /** Who shall serve a new flow to an address; undefined where nobody can. */
-  pick(ip: string, observed: Observed): LiveInstance | undefined {
+  /**
+   * Who shall serve a new flow to an address; undefined where nobody can.
+   * @param canServe of the instances that are there, those that count
+   */
+  pick(
+    ip: string,
+    observed: Observed,
+    canServe: (instance: LiveInstance) => boolean = () => true,
+  ): LiveInstance | undefined {
     const found = this.#addresses.get(ip);
     const all = found && this.#entries.get(found.key)?.instances;
     if (all === undefined) return undefined;
     const isV6 = familyOf(ip) === "v6";
-    const usable = all.filter((instance) => instance.addressOf(isV6) !== undefined);
+    const usable = all.filter(
+      (instance) => instance.addressOf(isV6) !== undefined && canServe(instance),
+    );
     switch (found?.address.policy) {
       case "round-robin":
-        return pickInTurn(usable);
+        return pickInTurn(usable, "round-robin");
       case "closest":
         return pickClosest(usable, (node) => observed.roundTripMs(node));
       case "instance":

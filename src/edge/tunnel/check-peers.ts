@@ -1,16 +1,21 @@
 import { CoreError } from "../../core/errors.ts";
 import { parseCidr } from "../../core/model/address.ts";
-import { ipAddress } from "../../platform/socket-address.ts";
+import { formatSocketAddress, ipAddress } from "../../platform/socket-address.ts";
 import { PrefixMap } from "../flows/prefix-map.ts";
 import type { PeerSpec } from "./peer.ts";
 import { parsePublicKey } from "./tunnel-keys.ts";
 
+/** What of this node says which peers it can have. */
+export interface OwnEnd {
+  readonly hasKey: boolean;
+  readonly isV6Socket: boolean;
+  readonly subnets: readonly string[];
+}
+
 /** Refuses peers that can not be, or that nothing could tell apart. @throws CoreError ERR_CONFIG_INVALID, ERR_ADDRESS_TAKEN */
-export function checkPeers(
-  peers: readonly PeerSpec[],
-  own: { readonly hasKey: boolean; readonly isV6Socket: boolean },
-): void {
-  const networks = new PrefixMap<string>();
+export function checkPeers(peers: readonly PeerSpec[], own: OwnEnd): void {
+  const networks = new PrefixMap<PeerSpec | OwnEnd>();
+  for (const subnet of own.subnets) networks.add(subnet, own);
   const seen = new Set<string>();
   const claim = (peer: PeerSpec, what: string): void => {
     if (seen.has(what)) fail(peer, `${what} is the one of another peer`);
@@ -22,13 +27,15 @@ export function checkPeers(
     if (peer.publicKey !== undefined) {
       parsePublicKey(peer.publicKey);
       claim(peer, `key ${peer.publicKey}`);
+    } else if (peer.endpoint !== undefined) {
+      claim(peer, `address ${formatSocketAddress(peer.endpoint)}`);
     }
     if (peer.endpoint?.family === "v6" && !own.isV6Socket) {
       fail(peer, `its address ${peer.endpoint.ip} is IPv6; let the tunnel listen on [::]`);
     }
     for (const subnet of peer.subnets) {
       if (parseCidr(subnet) === undefined) fail(peer, `subnet "${subnet}" is none`);
-      networks.add(subnet, peer.node);
+      networks.add(subnet, peer);
     }
   }
 }

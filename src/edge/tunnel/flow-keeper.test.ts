@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { wordsOfIp } from "../../wire/ip/address-words.ts";
 import { PROTOCOL_TCP } from "../../wire/ip/ip-numbers.ts";
 import { swapPorts } from "../../wire/ip/ip-packet.ts";
-import type { FlowPlan } from "../flows/flow.ts";
+import { backOf, type FlowPlan } from "../flows/flow.ts";
 import { FlowTable } from "../flows/flow-table.ts";
 import { LiveInstance } from "../table/live-instance.ts";
 import { FlowKeeper } from "./flow-keeper.ts";
@@ -28,22 +28,22 @@ function planOf(port: number): FlowPlan {
   };
 }
 
-function tableWith(keeper: FlowKeeper<string>): FlowTable<string> {
+function tableWith(keeper: FlowKeeper): FlowTable<string> {
   return new FlowTable<string>({ maxFlows: 100, observer: keeper });
 }
 
 test("connections go on in another process, as they were; what ended meanwhile does not", () => {
-  const first = new FlowKeeper<string>([]);
+  const first = new FlowKeeper([]);
   const flows = tableWith(first);
   const added = [40_000, 40_001, 40_002].map((port) => flows.add(planOf(port), instance, "b", 0));
-  expect(first.takeNews()).toBeUndefined();
-  for (const flow of added) flows.use(flow.back, 0, 1);
+  expect(first.takeNews(flows)).toBeUndefined();
+  for (const flow of added) flows.use(backOf(flow), 0, 1);
   const [, , short] = added;
   if (short !== undefined) flows.remove(short);
-  const news = first.takeNews();
+  const news = first.takeNews(flows);
   expect(news).toMatchObject({ added: [{ id: 1, server: "10.18.1.2" }, { id: 2 }], removed: [] });
 
-  const second = new FlowKeeper<string>(news?.added ?? []);
+  const second = new FlowKeeper(news?.added ?? []);
   const restored = tableWith(second);
   second.resume(restored, () => undefined, 5);
   expect(restored.size).toBe(0);
@@ -53,19 +53,19 @@ test("connections go on in another process, as they were; what ended meanwhile d
     [planOf(40_001), "connection", "b"],
   ]);
   // They are written down already.
-  expect(second.takeNews()).toBeUndefined();
-  const [one] = restored.flows();
+  expect(second.takeNews(restored)).toBeUndefined();
+  const [one] = restored.ends();
   if (one !== undefined) restored.remove(one);
   const next = restored.add(planOf(40_003), instance, "b", 6);
-  restored.use(next.back, 0, 6);
-  expect(second.takeNews()).toMatchObject({ added: [{ id: 3 }], removed: [1] });
+  restored.use(backOf(next), 0, 6);
+  expect(second.takeNews(restored)).toMatchObject({ added: [{ id: 3 }], removed: [1] });
 });
 
 test("connections whose instances never come are given up", () => {
-  const keeper = new FlowKeeper<string>([]);
+  const keeper = new FlowKeeper([]);
   const flows = tableWith(keeper);
-  flows.use(flows.add(planOf(40_000), instance, "b", 0).back, 0, 1);
-  const next = new FlowKeeper<string>(keeper.takeNews()?.added ?? []);
+  flows.use(backOf(flows.add(planOf(40_000), instance, "b", 0)), 0, 1);
+  const next = new FlowKeeper(keeper.takeNews(flows)?.added ?? []);
   next.giveUp();
-  expect(next.takeNews()).toEqual({ added: [], removed: [1] });
+  expect(next.takeNews(flows)).toEqual({ added: [], removed: [1] });
 });

@@ -1,6 +1,5 @@
-import type { Flow } from "../flows/flow.ts";
+import { backOf, type FlowEnd, type FlowPlace } from "../flows/flow.ts";
 import type { ConnectionObserver, FlowTable } from "../flows/flow-table.ts";
-import type { LiveInstance } from "../table/live-instance.ts";
 import { flowPlanOf, type KeptFlow, keptFlowOf } from "./kept-flow.ts";
 
 /** What to write down since the last time. */
@@ -9,19 +8,13 @@ export interface FlowNews {
   readonly removed: readonly number[];
 }
 
-/** Where connections go on that an earlier process had. */
-export interface FlowPlace<T> {
-  readonly instance: LiveInstance;
-  readonly target: T;
-}
-
 /**
  * Which connections the next process has to know. Those that end before they are asked for are never written
  * down, so short ones cost nothing.
  */
-export class FlowKeeper<T> implements ConnectionObserver<T> {
-  readonly #ids = new Map<Flow<T>, number>();
-  #fresh = new Set<Flow<T>>();
+export class FlowKeeper implements ConnectionObserver {
+  readonly #ids = new Map<FlowEnd, number>();
+  #fresh = new Set<FlowEnd>();
   #removed: number[] = [];
   /** Of an earlier process, as long as nobody knows their instances. */
   #waiting: readonly KeptFlow[];
@@ -32,11 +25,11 @@ export class FlowKeeper<T> implements ConnectionObserver<T> {
     this.#lastId = kept.reduce((last, { id }) => Math.max(last, id), 0);
   }
 
-  established(flow: Flow<T>): void {
+  established(flow: FlowEnd): void {
     if (!this.#ids.has(flow)) this.#fresh.add(flow);
   }
 
-  removed(flow: Flow<T>): void {
+  removed(flow: FlowEnd): void {
     this.#fresh.delete(flow);
     const id = this.#ids.get(flow);
     if (id === undefined) return;
@@ -44,13 +37,13 @@ export class FlowKeeper<T> implements ConnectionObserver<T> {
     this.#removed.push(id);
   }
 
-  /** Undefined where there is nothing new. */
-  takeNews(): FlowNews | undefined {
+  /** Undefined where there is nothing new. `flows`: the table that it observes. */
+  takeNews(flows: FlowTable<unknown>): FlowNews | undefined {
     if (this.#fresh.size === 0 && this.#removed.length === 0) return undefined;
     const added = [...this.#fresh].map((flow) => {
       this.#lastId += 1;
       this.#ids.set(flow, this.#lastId);
-      return keptFlowOf(this.#lastId, flow);
+      return keptFlowOf(this.#lastId, flows.flowOf(flow));
     });
     const removed = this.#removed;
     this.#fresh = new Set();
@@ -59,7 +52,7 @@ export class FlowKeeper<T> implements ConnectionObserver<T> {
   }
 
   /** Goes on with the connections whose instances are known now. */
-  resume(
+  resume<T>(
     flows: FlowTable<T>,
     placeOf: (server: string) => FlowPlace<T> | undefined,
     nowMs: number,
@@ -75,7 +68,7 @@ export class FlowKeeper<T> implements ConnectionObserver<T> {
       }
       const flow = flows.add(plan, place.instance, place.target, nowMs);
       this.#ids.set(flow, kept.id);
-      flows.use(flow.back, 0, nowMs);
+      flows.use(backOf(flow), 0, nowMs);
       return false;
     });
   }

@@ -5,6 +5,7 @@ import {
   type Handshaker,
   type Initiated,
   initiate,
+  isAddressedTo,
   readInitiation,
   readResponse,
   receiverOfResponse,
@@ -24,8 +25,10 @@ const RETRY_MS = 5000;
 const GIVE_UP_MS = 90_000;
 /** The end that did not begin a session begins the next one only where the other does not. */
 const PATIENCE_MS = 30_000;
-/** Each takes a few multiplications on the curve: so many a second are read. */
-const MAX_A_SECOND = 200;
+/** Each takes a few multiplications on the curve: so many a second are read, */
+const MAX_READ_A_SECOND = 200;
+/** of so many whose authenticator is looked at. Those that know nothing of this node take nothing from the others. */
+const MAX_CHECKED_A_SECOND = 4000;
 const MODE_NUMBERS: Readonly<Record<SessionMode, number>> = { secure: 1, fast: 2 };
 const MODES: readonly SessionMode[] = ["secure", "fast"];
 const MAX_SESSIONS_A_PEER = 3;
@@ -62,6 +65,17 @@ export interface HandshakesOptions {
   wallClockMs(): number;
 }
 
+/** Where a message came from. */
+export interface HandshakeSender {
+  /**
+   * Sends to there. An initiation may be an old one that somebody else repeats, so it proves nothing of where
+   * the peer is: it is followed when something comes by the session that is agreed on.
+   */
+  answer(peer: Peer, message: Uint8Array): void;
+  /** It is the peer itself: what it says answers what was asked a moment ago. */
+  isPeer(peer: Peer): void;
+}
+
 /** Agrees with peers on sessions: when there is none, and in time before one is too old. */
 export class Handshakes {
   readonly counts: HandshakeCounts = { refused: 0, noCommonMode: 0, completed: 0 };
@@ -70,8 +84,9 @@ export class Handshakes {
   /** The newest initiation of each peer, by its key: older ones are repeated by somebody else. */
   readonly #newest = new Map<string, Buffer>();
   #lastStamp = 0n;
-  #budget = MAX_A_SECOND;
-  #budgetMs = 0;
+  #toCheck = 0;
+  #toRead = 0;
+  #budgetMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: HandshakesOptions) {
     this.#options = options;
@@ -79,7 +94,8 @@ export class Handshakes {
 
   /** A session is wanted; one handshake at a time. */
   want(peer: Peer, nowMs: number): void {
-    if (!peer.hasKey || peer.nameBytes === 0 || this.#pending.has(peer.node)) return;
+    const canBegin = peer.hasKey && peer.nameBytes > 0 && !peer.isGone;
+    if (!canBegin || this.#pending.has(peer.node)) return;
     this.#begin(peer, nowMs, nowMs);
   }
 
@@ -89,12 +105,10 @@ export class Handshakes {
     for (const session of book.sessions) if (session.node === peer.node) book.dropSession(session);
   }
 
-  /** `heard` is called with the peer before anything is answered: it may be somewhere else now. */
-  onMessage(message: Buffer, nowMs: number, heard: (peer: Peer) => void): void {
-    if (!this.#mayRead(nowMs)) return;
-    const isInitiation = message[0] === TYPE_INITIATION;
-    if (isInitiation) this.#onInitiation(message, nowMs, heard);
-    else this.#onResponse(message, nowMs, heard);
+  onMessage(message: Buffer, nowMs: number, sender: HandshakeSender): void {
+    if (!this.#mayRead(message, nowMs)) this.counts.refused += 1;
+    else if (message[0] === TYPE_INITIATION) this.#onInitiation(message, nowMs, sender);
+    else this.#onResponse(message, nowMs, sender);
   }
 
   /** Repeats what was not answered, and begins anew where a session gets old. */
@@ -116,7 +130,7 @@ export class Handshakes {
       return;
     }
     const limitMs = this.#options.rekeyAfterMs + (session.isInitiator ? 0 : PATIENCE_MS);
-    const isOld = nowMs - session.createdMs >= limitMs;
+    const isOld = nowMs - session.createdMs >= limitMs || session.isWorn;
     if (peer.session === session && isOld) this.want(peer, nowMs);
   }
 
@@ -131,14 +145,15 @@ export class Handshakes {
     this.#options.send(peer, begun.message);
   }
 
-  #onInitiation(message: Buffer, nowMs: number, heard: (peer: Peer) => void): void {
+  #onInitiation(message: Buffer, nowMs: number, sender: HandshakeSender): void {
     const { handshaker, book } = this.#options;
     const received = readInitiation(handshaker, message);
     const key = received?.publicKey.toString("base64") ?? "";
     const peer = book.withKey(key);
     const stamp = received?.payload.subarray(0, STAMP_BYTES);
     const newest = this.#newest.get(key);
-    const isOld = stamp === undefined || (newest !== undefined && newest.compare(stamp) >= 0);
+    const isOld =
+      stamp?.length !== STAMP_BYTES || (newest !== undefined && newest.compare(stamp) >= 0);
     if (received === undefined || peer === undefined || isOld) {
       this.counts.refused += 1;
       return;
@@ -150,7 +165,6 @@ export class Handshakes {
       this.counts.noCommonMode += 1;
       return;
     }
-    heard(peer);
     const index = this.#freeIndex();
     const answer = respond(received, { senderIndex: index, payload: modeBytes([mode]) });
     if (answer === undefined) return;
@@ -162,10 +176,10 @@ export class Handshakes {
       localIndex: index,
       remoteIndex: received.senderIndex,
     });
-    this.#options.send(peer, answer.message);
+    sender.answer(peer, answer.message);
   }
 
-  #onResponse(message: Buffer, nowMs: number, heard: (peer: Peer) => void): void {
+  #onResponse(message: Buffer, nowMs: number, sender: HandshakeSender): void {
     const receiver = receiverOfResponse(message);
     const pending = [...this.#pending.values()].find(({ index }) => index === receiver);
     const read = pending && readResponse(this.#options.handshaker, pending.state, message);
@@ -180,7 +194,7 @@ export class Handshakes {
       return;
     }
     this.#pending.delete(peer.node);
-    heard(peer);
+    sender.isPeer(peer);
     const session = this.#add(peer, read.keys, {
       mode,
       isInitiator: true,
@@ -216,6 +230,8 @@ export class Handshakes {
       sealing: new AeadKey(aead, keys.sealing, "seal"),
       opening: new AeadKey(aead, keys.opening, "open"),
     });
+    // OpenSSL has its own copies from here on.
+    for (const key of [keys.sealing, keys.opening]) key.fill(0);
     const others = book.sessions.filter((each) => each.node === peer.node && each !== peer.session);
     for (const old of others.slice(0, -(MAX_SESSIONS_A_PEER - 1))) book.dropSession(old);
     book.addSession(session);
@@ -231,13 +247,16 @@ export class Handshakes {
     }
   }
 
-  #mayRead(nowMs: number): boolean {
+  #mayRead(message: Buffer, nowMs: number): boolean {
     if (nowMs - this.#budgetMs >= 1000) {
-      this.#budget = MAX_A_SECOND;
+      this.#toCheck = MAX_CHECKED_A_SECOND;
+      this.#toRead = MAX_READ_A_SECOND;
       this.#budgetMs = nowMs;
     }
-    this.#budget -= 1;
-    return this.#budget >= 0;
+    this.#toCheck -= 1;
+    if (this.#toCheck < 0 || !isAddressedTo(this.#options.handshaker, message)) return false;
+    this.#toRead -= 1;
+    return this.#toRead >= 0;
   }
 
   /** Never the same twice, and never an older one, as long as the clock of the machine goes on. */

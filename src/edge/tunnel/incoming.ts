@@ -43,8 +43,8 @@ export interface Sender {
 }
 
 export interface IncomingEvents {
-  /** A message of a handshake. */
-  onHandshake(message: Uint8Array, sender: Sender): void;
+  /** A message of a handshake, in memory that the next batch overwrites. */
+  onHandshake(message: Buffer, sender: Sender): void;
   /** A message of a peer to the tunnel itself: in this memory, from here on. */
   onControl(peer: Peer, view: DataView, at: number, byteCount: number): void;
   /** The first message by a session that the other end began. */
@@ -55,6 +55,15 @@ export interface IncomingEvents {
   onDoubtful(peer: Peer, sender: Sender): void;
 }
 
+export interface IncomingOptions {
+  readonly descriptor: number;
+  readonly book: PeerBook;
+  readonly sink: PacketSink;
+  readonly events: IncomingEvents;
+  /** What may be a packet came from nobody that is known. */
+  readonly onStranger?: (view: DataView, at: number, byteCount: number) => void;
+}
+
 /** Takes what comes from peers: tells who sent it, opens what is sealed, and passes packets on in runs. */
 export class Incoming {
   readonly counts: IncomingCounts = { datagrams: 0, strange: 0, notGenuine: 0, wrongAddress: 0 };
@@ -62,21 +71,18 @@ export class Incoming {
   readonly #book: PeerBook;
   readonly #sink: PacketSink;
   readonly #events: IncomingEvents;
+  readonly #onStranger: IncomingOptions["onStranger"];
   readonly #receiver = new SegmentReceiver(MESSAGES);
   /** Of the message at hand: who sent each datagram, and where its packet begins; none where it is dealt with. */
   readonly #peers: (Peer | undefined)[] = new Array(MAX_DATAGRAMS).fill(undefined);
   readonly #heads = new Uint8Array(MAX_DATAGRAMS);
 
-  constructor(options: {
-    readonly descriptor: number;
-    readonly book: PeerBook;
-    readonly sink: PacketSink;
-    readonly events: IncomingEvents;
-  }) {
+  constructor(options: IncomingOptions) {
     this.#descriptor = options.descriptor;
     this.#book = options.book;
     this.#sink = options.sink;
     this.#events = options.events;
+    this.#onStranger = options.onStranger;
   }
 
   /** Takes a batch: how many messages. */
@@ -91,7 +97,11 @@ export class Incoming {
     const { memory, names } = receiver;
     const byteCount = receiver.lengthOf(index);
     const stride = receiver.segmentBytesOf(index);
-    if (byteCount === 0 || stride <= 0) return;
+    if (byteCount === 0 || stride <= 0) {
+      this.counts.datagrams += 1;
+      this.#strange();
+      return;
+    }
     const at = receiver.nameAt(index);
     const nameBytes = receiver.nameLengthOf(index);
     const key = sockaddrKey(names.view, at, nameBytes);
@@ -121,12 +131,16 @@ export class Incoming {
     if (type === TYPE_SECURE) return this.#secure(memory, at, byteCount, each, sender, nowMs);
     if (type === TYPE_FAST) return this.#fast(memory, at, byteCount, each, sender, nowMs);
     if (type === TYPE_INITIATION || type === TYPE_RESPONSE) {
-      this.#events.onHandshake(memory.bytes.subarray(at, at + byteCount), sender);
+      this.#events.onHandshake(Buffer.from(memory.bytes.buffer, at, byteCount), sender);
       return undefined;
     }
-    const peer = this.#book.at(sender.key);
     const isPacket = type >>> 4 === 4 || type >>> 4 === 6;
-    if (!isPacket || peer?.isCompat !== true) return this.#strange();
+    if (!isPacket) return this.#strange();
+    const peer = this.#book.compatAt(sender.key);
+    if (peer === undefined) {
+      this.#onStranger?.(memory.view, at, byteCount);
+      return this.#strange();
+    }
     return this.#heard(peer, byteCount, nowMs);
   }
 
@@ -190,17 +204,15 @@ export class Incoming {
     }
     const counter = counterAt(memory.view, at);
     const from = memory.address + at + SECURE_PREFIX_BYTES;
-    const isGenuine =
-      session.window.isNew(counter) &&
-      session.opening.open(counter, from, sealed, from) &&
-      session.window.take(counter);
-    if (!isGenuine) {
+    if (!session.open(counter, from, sealed)) {
       this.counts.notGenuine += 1;
       return undefined;
     }
     this.#heard(peer, byteCount, nowMs);
     if (peer.session !== session) this.#events.onConfirmed(session);
-    if (peer.endpointKey !== sender.key) this.#events.onMoved(peer, sender);
+    // One that was overtaken may come from where the peer was before.
+    const isElsewhere = peer.endpointKey !== sender.key && session.isNewest(counter);
+    if (isElsewhere) this.#events.onMoved(peer, sender);
     const segment = at + SECURE_PREFIX_BYTES;
     if ((segmentFlags(memory.view, segment) & FLAG_CONTROL) !== 0) {
       this.#events.onControl(peer, memory.view, segment + SEGMENT_BYTES, sealed - SEGMENT_BYTES);

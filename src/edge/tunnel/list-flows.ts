@@ -8,9 +8,9 @@ export function listFlows(flows: Iterable<Flow<unknown>>, limit: number): readon
   const listed: TunnelFlow[] = [];
   for (const flow of flows) {
     if (listed.length >= limit) break;
-    const { source, destination, ports } = flow.forward.from;
+    const { source, destination, ports } = flow.plan.asked;
     listed.push({
-      protocol: flow.protocol,
+      protocol: flow.plan.protocol,
       source: endOf(source, ports >>> 16),
       destination: endOf(destination, ports & 0xffff),
       service: flow.instance.service,

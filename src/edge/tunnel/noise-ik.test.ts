@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { generateKeyPair, keyPairOf } from "../../platform/x25519.ts";
 import { blake2sMac } from "./blake2s-mac.ts";
 import { initiate, kdf, readInitiation, readResponse, respond } from "./noise-ik.ts";
-import { generateKeyPair, keyPairOf } from "./tunnel-keys.ts";
 
 const IDENTIFIER = "WireGuard v1 zx2c4 Jason@zx2c4.com";
 

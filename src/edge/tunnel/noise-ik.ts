@@ -13,8 +13,8 @@ import {
   createHmac,
   timingSafeEqual,
 } from "node:crypto";
+import { generateKeyPair, KEY_BYTES, type KeyPair, sharedSecret } from "../../platform/x25519.ts";
 import { blake2sMac } from "./blake2s-mac.ts";
-import { generateKeyPair, KEY_BYTES, type KeyPair, sharedSecret } from "./tunnel-keys.ts";
 import { TYPE_INITIATION, TYPE_RESPONSE } from "./wire-form.ts";
 
 const CONSTRUCTION = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
@@ -29,6 +29,8 @@ const INITIATION_BYTES: number =
   HEADER_BYTES + INDEX_BYTES + KEY_BYTES + KEY_BYTES + TAG_BYTES + TAG_BYTES + 2 * MAC_BYTES;
 const RESPONSE_BYTES: number =
   HEADER_BYTES + 2 * INDEX_BYTES + KEY_BYTES + TAG_BYTES + 2 * MAC_BYTES;
+/** None is longer, whatever it carries: hashing much is what a forger could ask of us otherwise. */
+const MAX_HANDSHAKE_BYTES = 256;
 
 /** What both ends know after a message. */
 interface Transcript {
@@ -83,6 +85,15 @@ export function initiate(
     sealedPayload,
   ]);
   return { message: withMacs(body, remote), state: { chain: second.chain, hash, ephemeral } };
+}
+
+/** Whether a message was written by somebody who knows the public key of this node, which takes but a hash. */
+export function isAddressedTo({ identity }: Handshaker, message: Buffer): boolean {
+  return (
+    message.length >= RESPONSE_BYTES &&
+    message.length <= MAX_HANDSHAKE_BYTES &&
+    hasRightMac(message, identity.publicBytes)
+  );
 }
 
 /** What an initiation says; undefined where it is none for this node. */

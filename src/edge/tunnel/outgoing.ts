@@ -52,8 +52,8 @@ export class Outgoing {
   readonly #sender: SegmentSender;
   readonly #scratch: NativeMemory = allocateNative(SCRATCH_BYTES);
   #scratchAt = 0;
-  /** Whose the messages of this batch are. */
-  readonly #peers: Peer[] = [];
+  /** Whose the messages of this batch are; as many as there are messages. */
+  readonly #peers: (Peer | undefined)[] = new Array(MAX_MESSAGES).fill(undefined);
   /** Packets of one length to one peer, which are not a message yet. */
   #runPeer: Peer | undefined;
   #runFirst = 0;
@@ -186,9 +186,8 @@ export class Outgoing {
   /** Sends all that was queued; memory that it was given is free after that. */
   flush(): void {
     this.#closeRun();
-    if (this.#sender.messages > 0) this.#sender.flush(this.#descriptor);
-    this.#peers.length = 0;
     this.#scratchAt = 0;
+    if (this.#sender.messages > 0) this.#sender.flush(this.#descriptor);
   }
 
   #seal(session: Session, from: number, byteCount: number, to: number): void {

@@ -124,7 +124,10 @@ export class PacketSink {
     const at = run.start + first * run.stride + head;
     const bytes = packetBytes(run, first, head);
     const claimed = bytes < SMALLEST_PACKET ? 0 : ipLength(view, at);
-    if (claimed === 0) return;
+    if (claimed === 0) {
+      this.#refuse();
+      return;
+    }
     const index = segmentIndex(view, at - SEGMENT_BYTES);
     const size = segmentSize(view, at - SEGMENT_BYTES);
     const lastAt = run.start + (end - 1) * run.stride + head;
@@ -133,11 +136,17 @@ export class PacketSink {
     if (this.#router.fromPeer(peer, view, at, bytes, true, nowMs) !== LOCAL) return;
     const { packet } = this.#router;
     const isTcp = packet.protocol === PROTOCOL_TCP;
-    if ((!isTcp && packet.protocol !== PROTOCOL_UDP) || packet.fragment !== NOT_A_FRAGMENT) return;
-    const headerBytes = packet.headerBytes(view, at);
-    const lastBytes = packetBytes(run, end - 1, head);
-    if (headerBytes > lastBytes || size === 0) return;
-    const payload = (end - 1 - first) * (bytes - headerBytes) + lastBytes - headerBytes;
+    const isOfPieces = isTcp || packet.protocol === PROTOCOL_UDP;
+    const headerBytes = isOfPieces ? packet.headerBytes(view, at) : 0;
+    const firstPiece = bytes - headerBytes;
+    const lastPiece = packetBytes(run, end - 1, head) - headerBytes;
+    const hasRightSizes =
+      (end - 1 === first || firstPiece === size) && isRightLast(lastPiece, size, isEnd);
+    if (!isOfPieces || packet.fragment !== NOT_A_FRAGMENT || !hasRightSizes) {
+      this.#refuse();
+      return;
+    }
+    const payload = (end - 1 - first) * size + lastPiece;
     if (isTcp) {
       const l4 = at + packet.l4At;
       view.setUint32(l4 + TCP_SEQUENCE, view.getUint32(l4 + TCP_SEQUENCE) + index * size);
@@ -149,6 +158,10 @@ export class PacketSink {
     setL4Length(view, at, packet, claimed, headerBytes + payload);
     putPartialVirtio(view, at - VNET_BYTES, packet, headerBytes, payload > size ? size : 0);
     this.#write(run, first, end, head, headerBytes);
+  }
+
+  #refuse(): void {
+    this.#router.counts.malformed += 1;
   }
 
   /** Single packets of one length and one flow of UDP. */
@@ -210,7 +223,9 @@ export class PacketSink {
     const base = run.start + first * run.stride + head;
     const bytes = packetBytes(run, first, head);
     if (!this.takesUdpRuns || head === 0 || run.count - first < 2) return first + 1;
-    if (!isUdp(view, base) || ipLength(view, base) !== bytes) return first + 1;
+    // Empty ones would become one: nothing says then how many they were.
+    const hasPayload = bytes > (view.getUint8(base) >>> 4 === 6 ? V6_UDP_BYTES : V4_UDP_BYTES);
+    if (!hasPayload || !isUdp(view, base) || ipLength(view, base) !== bytes) return first + 1;
     const limit = Math.min(first + MAX_RUN, first + Math.floor(MAX_PACKET_BYTES / run.stride));
     let next = first + 1;
     while (next < Math.min(run.count, limit) && run.peers[next] === run.peers[first]) {
@@ -224,6 +239,14 @@ export class PacketSink {
 }
 
 const SMALLEST_PACKET = 40;
+/** All headers of a datagram without options. */
+const V4_UDP_BYTES = 28;
+const V6_UDP_BYTES = 48;
+
+/** All but the last one are as long as they say: else the kernel would cut them anew, as small as a peer likes. */
+function isRightLast(piece: number, size: number, isEnd: boolean): boolean {
+  return isEnd ? piece > 0 && piece <= size : piece > 0 && piece === size;
+}
 
 function packetBytes(run: DatagramRun, index: number, head: number): number {
   const tail = head === SECURE_HEADER_BYTES ? AEAD_TAG_BYTES : 0;

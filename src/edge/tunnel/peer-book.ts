@@ -3,12 +3,17 @@ import { PrefixMap } from "../flows/prefix-map.ts";
 import { Peer, type PeerSpec } from "./peer.ts";
 import type { Session } from "./session.ts";
 
+/** ip(7), ipv6(7): where the port is, and how many there are. */
+const PORT_AT = 2;
+const PORTS = 65_536;
+
 /** The other nodes: by name, by key, by where they are, and by the sessions with them. */
 export class PeerBook {
   /** Whose the addresses of workloads are. */
   readonly routes: PrefixMap<Target<Peer>> = new PrefixMap();
   readonly #peers = new Map<string, Peer>();
   readonly #byEndpoint = new Map<number | string, Peer>();
+  readonly #compatByHost = new Map<number | string, readonly Peer[]>();
   readonly #byKey = new Map<string, Peer>();
   readonly #sessions = new Map<number, Session>();
 
@@ -27,6 +32,17 @@ export class PeerBook {
   /** For those without a key: they are known by their address alone. */
   at(endpointKey: number | string): Peer | undefined {
     return this.#byEndpoint.get(endpointKey);
+  }
+
+  /**
+   * For those of mode `compat`: the first ProxyTUN sends from any port of its machine. Undefined where several
+   * are on one machine, and it is the port of none of them.
+   */
+  compatAt(endpointKey: number | string): Peer | undefined {
+    const exact = this.#byEndpoint.get(endpointKey);
+    if (exact !== undefined) return exact.isCompat ? exact : undefined;
+    const there = this.#compatByHost.get(hostKey(endpointKey));
+    return there?.length === 1 ? there[0] : undefined;
   }
 
   withKey(publicKey: string): Peer | undefined {
@@ -62,6 +78,9 @@ export class PeerBook {
     if (peer === undefined) return undefined;
     this.#unlink(peer);
     peer.isGone = true;
+    // Its sessions are freed: what still holds the peer must not seal with one.
+    for (const session of this.sessions) if (session.node === node) this.dropSession(session);
+    peer.session = undefined;
     return peer;
   }
 
@@ -102,6 +121,7 @@ export class PeerBook {
     for (const subnet of subnets) this.routes.add(subnet, peer);
     if (publicKey !== undefined) this.#byKey.set(publicKey, peer);
     else if (peer.nameBytes > 0) this.#byEndpoint.set(peer.endpointKey, peer);
+    this.#setCompat(peer, peer.isCompat);
   }
 
   #unlink(peer: Peer): void {
@@ -110,5 +130,20 @@ export class PeerBook {
     for (const subnet of subnets) this.routes.delete(subnet);
     if (publicKey !== undefined) this.#byKey.delete(publicKey);
     if (this.#byEndpoint.get(peer.endpointKey) === peer) this.#byEndpoint.delete(peer.endpointKey);
+    this.#setCompat(peer, false);
   }
+
+  #setCompat(peer: Peer, isThere: boolean): void {
+    const key = hostKey(peer.endpointKey);
+    const others = (this.#compatByHost.get(key) ?? []).filter((other) => other !== peer);
+    const now = isThere && peer.nameBytes > 0 ? [...others, peer] : others;
+    if (now.length === 0) this.#compatByHost.delete(key);
+    else this.#compatByHost.set(key, now);
+  }
+}
+
+/** Of `sockaddrKey`: the same for all ports of a machine. */
+function hostKey(endpointKey: number | string): number | string {
+  if (typeof endpointKey === "number") return Math.floor(endpointKey / PORTS);
+  return endpointKey.slice(0, PORT_AT) + endpointKey.slice(PORT_AT + 2);
 }

@@ -29,7 +29,10 @@ const SMOOTHING = 0.25;
 /** Another node, as it is at this moment. */
 export class Peer implements RoutePeer {
   readonly node: string;
-  spec: PeerSpec;
+  #spec: PeerSpec;
+  /** It is known by a key; else by its address alone. */
+  hasKey = false;
+  isCompat = false;
   isGone = false;
   /** A sockaddr; `nameBytes` is 0 where it is not known. */
   readonly name: NativeMemory = allocateNative(SOCKADDR_BYTES);
@@ -48,19 +51,23 @@ export class Peer implements RoutePeer {
 
   constructor(spec: PeerSpec) {
     this.node = spec.node;
+    this.#spec = spec;
     this.spec = spec;
   }
 
-  get hasKey(): boolean {
-    return this.spec.publicKey !== undefined;
+  get spec(): PeerSpec {
+    return this.#spec;
+  }
+
+  /** What packets ask of it is at hand: specs come in all forms, and would be looked through for each packet. */
+  set spec(spec: PeerSpec) {
+    this.#spec = spec;
+    this.hasKey = spec.publicKey !== undefined;
+    this.isCompat = !this.hasKey && spec.modes[0] === "compat";
   }
 
   get wantsServiceSources(): boolean {
     return this.isCompat;
-  }
-
-  get isCompat(): boolean {
-    return !this.hasKey && this.spec.modes[0] === "compat";
   }
 
   setEndpoint(endpoint: IpSocketAddress): void {

@@ -1,22 +1,19 @@
 import type { AeadCalls } from "../../platform/linux/openssl/aead-calls.ts";
 import { AeadKey } from "../../platform/linux/openssl/aead-key.ts";
-import type { IpSocketAddress } from "../../platform/socket-address.ts";
-import { FlowTable } from "../flows/flow-table.ts";
-import { LOCAL, PacketRouter, type Target } from "../flows/packet-router.ts";
-import { PrefixMap } from "../flows/prefix-map.ts";
-import { type EdgeService, ServiceTable } from "../table/service-table.ts";
-import { Incoming } from "./incoming.ts";
-import { Outgoing } from "./outgoing.ts";
-import { PacketSink } from "./packet-sink.ts";
-import type { Peer } from "./peer.ts";
-import { PeerBook } from "./peer-book.ts";
+import { type IpSocketAddress, ipAddress } from "../../platform/socket-address.ts";
+import type { FlowPlan } from "../flows/flow.ts";
+import type { EdgeService } from "../table/service-table.ts";
+import { DataPath } from "./data-path.ts";
+import type { Peer, PeerSpec } from "./peer.ts";
 import { Session, type SessionMode } from "./session.ts";
-import { TunIntake } from "./tun-intake.ts";
-import { TunWriter } from "./tun-writer.ts";
 
 const MTU = 1400;
-const MAX_FLOWS = 64;
+const MAX_FLOWS = 2000;
+/** More than a table of flows has room for at first. */
+const GROWN_FLOWS = 1500;
 const KEY_BYTES = 32;
+/** The first round-trip times make peers what they are afterwards. */
+const ROUND_TRIP_MS = 0.5;
 
 export interface RehearsalNodeOptions {
   readonly node: string;
@@ -29,73 +26,96 @@ export interface RehearsalNodeOptions {
     readonly endpoint: IpSocketAddress;
   };
   readonly service: EdgeService;
+  /** Each node has one of its own: a call that always goes to one function would be compiled for just that. */
+  readonly ignore: () => void;
   readonly aead: AeadCalls;
   readonly nowMs: number;
 }
 
-/** All that packets pass in a tunnel, between two descriptors, with one peer. */
+/** The data path of a node between two descriptors, with one peer. */
 export class RehearsalNode {
-  readonly intake: TunIntake;
-  readonly incoming: Incoming;
-  readonly #book: PeerBook;
+  readonly path: DataPath;
+  readonly #spec: Omit<PeerSpec, "modes">;
   readonly #peer: Peer;
   readonly #sessions: readonly Session[];
 
   constructor(options: RehearsalNodeOptions) {
-    const { node, other, udp } = options;
-    this.#book = new PeerBook(options.subnets);
-    // The key is a name here: nobody is asked to prove anything.
-    const spec = { ...other, publicKey: other.node, modes: ["secure", "fast"] as const };
-    this.#peer = this.#book.set(spec).peer;
-    this.#sessions = (["secure", "fast"] as const).map((mode) => createSession(mode, options));
-    for (const session of this.#sessions) this.#book.addSession(session);
-    const table = new ServiceTable();
-    table.set(options.service);
-    const router = new PacketRouter<Peer>({
-      table,
-      flows: new FlowTable<Target<Peer>>({ maxFlows: MAX_FLOWS }),
-      routes: this.#book.routes,
-      serviceRanges: new PrefixMap<true>(),
-      observed: { roundTripMs: () => 0 },
-      hairpin: { v4: undefined, v6: undefined },
-      peerOf: (name) => (name === node ? LOCAL : this.#peer),
-    });
-    const nothing = (): void => undefined;
-    const outgoing = new Outgoing(udp, nothing);
-    const writer = new TunWriter(options.tun);
-    this.intake = new TunIntake({
-      descriptor: options.tun,
-      router,
-      outgoing,
-      writer,
+    const { ignore } = options;
+    this.path = new DataPath({
+      node: options.node,
+      tun: options.tun,
+      udp: options.udp,
       mtu: MTU,
-      onUnknown: nothing,
-      onUnready: nothing,
-    });
-    const sink = new PacketSink(router, writer, MTU);
-    sink.takesUdpRuns = true;
-    this.incoming = new Incoming({
-      descriptor: udp,
-      book: this.#book,
-      sink,
+      subnets: options.subnets,
+      serviceRanges: [],
+      hairpin: [],
+      maxFlows: MAX_FLOWS,
+      observer: undefined,
       events: {
-        onHandshake: nothing,
-        onControl: nothing,
-        onConfirmed: nothing,
-        onMoved: nothing,
-        onDoubtful: nothing,
+        onHandshake: ignore,
+        onControl: ignore,
+        onConfirmed: ignore,
+        onMoved: ignore,
+        onDoubtful: ignore,
+        onUnknown: ignore,
+        onUnready: ignore,
+        onTooLong: ignore,
       },
     });
+    const { book, table, sink } = this.path;
+    this.#spec = options.other;
+    this.#peer = book.set({ ...this.#spec, modes: ["fast"] }).peer;
+    this.#peer.noteRoundTrip(ROUND_TRIP_MS);
+    this.#sessions = (["secure", "fast"] as const).map((mode) => createSession(mode, options));
+    for (const session of this.#sessions) book.addSession(session);
+    table.set(options.service);
+    sink.takesUdpRuns = true;
   }
 
-  /** Sends by the other mode from now on. */
+  /**
+   * Changes all that a tunnel changes now and then, and closes. What never changed is compiled as if it never could,
+   * and when it does, that code is thrown away: so this is to be done with another node before the others are used.
+   */
+  shake(nowMs: number): void {
+    const { book, flows, intake, sink, table } = this.path;
+    intake.shortestWay = MTU;
+    sink.takesUdpRuns = false;
+    this.#peer.noteRoundTrip(ROUND_TRIP_MS);
+    this.#peer.maxPacketBytes = MTU;
+    this.#peer.setEndpoint(ipAddress("127.0.0.2", 1));
+    this.changeMode(0);
+    this.changeMode(1);
+    const [service] = table.services();
+    const instance = table.instanceAt(service?.instances[0]?.addresses[0] ?? "");
+    for (let port = 0; instance !== undefined && port < GROWN_FLOWS; port += 1) {
+      flows.add(planOf(port), instance, this.#peer, nowMs);
+    }
+    flows.expire(Number.POSITIVE_INFINITY, GROWN_FLOWS);
+    for (const { key } of table.services()) table.delete(key);
+    this.path.close();
+    book.remove(this.#peer.node);
+  }
+
+  /** Sends by another mode from now on: `secure`, `fast` with a session, or `fast` without a key. */
   changeMode(turn: number): void {
-    this.#peer.session = this.#sessions[turn % this.#sessions.length];
+    const session = this.#sessions[turn % (this.#sessions.length + 1)];
+    // The key is a name here: nobody is asked to prove anything.
+    const publicKey = session && this.#spec.node;
+    this.path.book.set({
+      ...this.#spec,
+      publicKey,
+      modes: session ? ["secure", "fast"] : ["fast"],
+    });
+    this.#peer.session = session;
   }
+}
 
-  close(): void {
-    for (const session of this.#sessions) this.#book.dropSession(session);
-  }
+/** A flow that nothing belongs to. */
+function planOf(port: number): FlowPlan {
+  const words = { isV6: false, w0: 0, w1: 0, w2: 0, w3: port };
+  const ends = { source: words, destination: words, ports: port };
+  const other = { ...ends, ports: ~port };
+  return { protocol: 0, asked: ends, sent: ends, answered: other, returned: other };
 }
 
 /** Both ends have the same key, of zeros: what is sealed never leaves this machine. */

@@ -14,8 +14,9 @@ import { type RehearsalExchange, rehearsalExchanges } from "./rehearsal-packets.
 
 /** As many as the engine needs to see before it compiles all that a packet passes. */
 const EXCHANGES = 4000;
-/** Where nothing comes back (the namespace has no loopback) it is given up. */
-const LIMIT_MS = 5000;
+/** Where nothing comes back, or the machine has no time for it, it is given up: packets wait. */
+const LIMIT_MS = 1500;
+const TICK_MS = 3;
 const BUFFER_BYTES = 2048;
 const COPIES = 4;
 
@@ -37,7 +38,7 @@ const SERVICE = {
 export interface RehearsalOptions {
   /** The calls that real packets use, too: code is compiled for just these. */
   readonly aead: AeadCalls;
-  readonly count?: number;
+  readonly count?: number | undefined;
   /** How many came back; it is closed by then. */
   readonly onDone: (exchanges: number) => void;
 }
@@ -63,7 +64,7 @@ export class Rehearsal {
   readonly #right: Descriptors;
   readonly #nodes: readonly RehearsalNode[];
   readonly #channels: readonly ChannelId[];
-  readonly #limit: Cancellable;
+  readonly #timers: readonly Cancellable[];
   readonly #onDone: (exchanges: number) => void;
   readonly #count: number;
   /** What is to be asked yet in this turn, the last one first. */
@@ -81,55 +82,58 @@ export class Rehearsal {
     this.#right = openDescriptors();
     const common = { service: SERVICE, aead, nowMs: net.loop.nowMs };
     const endpointOf = ({ address }: Descriptors) => ({ endpoint: address });
-    const left = new RehearsalNode({
-      ...common,
-      ...LEFT,
-      ...this.#left,
-      other: { ...RIGHT, ...endpointOf(this.#right) },
-    });
+    const makeLeft = (): RehearsalNode =>
+      new RehearsalNode({
+        ...common,
+        ...LEFT,
+        ...this.#left,
+        ignore: () => undefined,
+        other: { ...RIGHT, ...endpointOf(this.#right) },
+      });
     const right = new RehearsalNode({
       ...common,
       ...RIGHT,
       ...this.#right,
+      ignore: () => undefined,
       other: { ...LEFT, ...endpointOf(this.#left) },
     });
+    makeLeft().shake(net.loop.nowMs);
+    const left = makeLeft();
     this.#nodes = [left, right];
+    const lost = (): void => this.close();
     this.#channels = [
-      this.#watch(this.#left.tun, (nowMs) => left.intake.read(nowMs)),
-      this.#watch(this.#right.udp, (nowMs) => {
-        right.incoming.receive(nowMs);
-        this.#answer();
-      }),
-      this.#watch(this.#right.tun, (nowMs) => right.intake.read(nowMs)),
-      this.#watch(this.#left.udp, (nowMs) => {
-        left.incoming.receive(nowMs);
-        this.#next();
-      }),
+      ...left.path.serve(net, lost),
+      ...right.path.serve(net, lost),
+      // What the kernel would do.
+      this.#watch(this.#right.kernel, () => this.#answer()),
+      this.#watch(this.#left.kernel, () => this.#next()),
     ];
-    this.#limit = net.loop.delay(LIMIT_MS, () => this.close());
+    this.#timers = [
+      net.loop.delay(LIMIT_MS, () => this.close()),
+      // Timers are of the loop, too.
+      net.loop.period(1, () => undefined),
+      net.loop.period(TICK_MS, () => undefined),
+    ];
     this.#ask();
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#limit.cancel();
+    for (const timer of this.#timers) timer.cancel();
     for (const channel of this.#channels) this.#net.loop.remove(channel);
-    for (const node of this.#nodes) node.close();
+    for (const { path } of this.#nodes) path.close();
     for (const { tun, kernel, udp } of [this.#left, this.#right]) {
       for (const descriptor of [tun, kernel, udp]) close(descriptor);
     }
     this.#onDone(this.#done);
   }
 
-  #watch(descriptor: number, onReady: (nowMs: number) => void): ChannelId {
+  #watch(descriptor: number, onReady: () => void): ChannelId {
     const { loop, provider } = this.#net;
     const { adopt } = provider;
     if (adopt === undefined) throw new Error("this loop has no descriptors");
-    return loop.add(adopt.readable({ descriptor }), {
-      onReady: () => onReady(loop.nowMs),
-      onRemoved: () => this.close(),
-    });
+    return loop.add(adopt.readable({ descriptor }), { onReady, onRemoved: () => this.close() });
   }
 
   #ask(): void {

@@ -1,10 +1,22 @@
 import type { AeadKey } from "../../platform/linux/openssl/aead-key.ts";
-import { ReplayWindow } from "./replay-window.ts";
+import { ReplayWindow } from "../../wire/replay-window.ts";
 
 /** WireGuard, 6.1: no session is used for longer, nor for more messages. */
 const REJECT_AFTER_MS = 180_000;
 export const REKEY_AFTER_MS = 120_000;
 const REJECT_AFTER_MESSAGES: number = 2 ** 52;
+
+export interface SessionOptions {
+  readonly node: string;
+  readonly mode: SessionMode;
+  readonly isInitiator: boolean;
+  readonly createdMs: number;
+  readonly localIndex: number;
+  readonly remoteIndex: number;
+  readonly sealing: AeadKey;
+  readonly opening: AeadKey;
+  readonly maxMessages?: number;
+}
 
 /** How the packets of a session travel. */
 export type SessionMode = "secure" | "fast";
@@ -18,21 +30,13 @@ export class Session {
   /** By which the other end names it to us, and we to the other end. */
   readonly localIndex: number;
   readonly remoteIndex: number;
-  readonly window: ReplayWindow = new ReplayWindow();
   readonly sealing: AeadKey;
-  readonly opening: AeadKey;
+  readonly #opening: AeadKey;
+  readonly #window = new ReplayWindow();
+  readonly #maxMessages: number;
   #nextCounter = 0;
 
-  constructor(options: {
-    readonly node: string;
-    readonly mode: SessionMode;
-    readonly isInitiator: boolean;
-    readonly createdMs: number;
-    readonly localIndex: number;
-    readonly remoteIndex: number;
-    readonly sealing: AeadKey;
-    readonly opening: AeadKey;
-  }) {
+  constructor(options: SessionOptions) {
     this.node = options.node;
     this.mode = options.mode;
     this.isInitiator = options.isInitiator;
@@ -40,7 +44,8 @@ export class Session {
     this.localIndex = options.localIndex;
     this.remoteIndex = options.remoteIndex;
     this.sealing = options.sealing;
-    this.opening = options.opening;
+    this.#opening = options.opening;
+    this.#maxMessages = options.maxMessages ?? REJECT_AFTER_MESSAGES;
   }
 
   takeCounter(): number {
@@ -49,11 +54,31 @@ export class Session {
   }
 
   isUsable(nowMs: number): boolean {
-    return nowMs - this.createdMs < REJECT_AFTER_MS && this.#nextCounter < REJECT_AFTER_MESSAGES;
+    return nowMs - this.createdMs < REJECT_AFTER_MS && this.#nextCounter < this.#maxMessages;
+  }
+
+  /** So many messages were sent by it that another one is to follow, whatever its age. */
+  get isWorn(): boolean {
+    return this.#nextCounter >= this.#maxMessages / 2;
+  }
+
+  /** Opens what is sealed, in its place. False where it is not genuine, came before, or is too old to tell. */
+  open(counter: number, address: number, byteCount: number): boolean {
+    return (
+      counter < this.#maxMessages &&
+      this.#window.isNew(counter) &&
+      this.#opening.open(counter, address, byteCount, address) &&
+      this.#window.take(counter)
+    );
+  }
+
+  /** Whether nothing came yet that was sent after this. */
+  isNewest(counter: number): boolean {
+    return counter === this.#window.greatest;
   }
 
   free(): void {
     this.sealing.free();
-    this.opening.free();
+    this.#opening.free();
   }
 }

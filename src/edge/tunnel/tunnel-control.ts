@@ -9,6 +9,8 @@ const PONG = 2;
 const STAMP_AT = 8;
 const MESSAGE_BYTES = 16;
 const HEADROOM_BYTES = 64;
+/** What takes longer is no round-trip: it was asked before, or not at all. */
+const MAX_ROUND_TRIP_MS = 60_000;
 
 /** Measures round-trip times, and asks whether a peer is where it seems to be. */
 export class TunnelControl {
@@ -20,7 +22,7 @@ export class TunnelControl {
   }
 
   ping(peer: Peer, nowMs: number): void {
-    this.#send(peer, PING, nowMs);
+    this.#send(peer, PING, nowMs, nowMs);
   }
 
   /** In this memory, from here on. */
@@ -28,15 +30,17 @@ export class TunnelControl {
     if (byteCount < MESSAGE_BYTES) return;
     const kind = view.getUint8(at);
     const stamp = view.getFloat64(at + STAMP_AT);
-    if (kind === PING) this.#send(peer, PONG, stamp);
+    if (kind === PING) this.#send(peer, PONG, stamp, nowMs);
     const ms = nowMs - stamp;
-    if (kind === PONG && ms >= 0) peer.noteRoundTrip(ms);
+    // A stamp that nobody here can have sent, or infinite, would spoil the average for ever.
+    if (kind === PONG && ms >= 0 && ms <= MAX_ROUND_TRIP_MS) peer.noteRoundTrip(ms);
   }
 
   /** Sealed where there is a session; of a peer without a key nothing is. */
-  #send(peer: Peer, kind: number, stamp: number): void {
+  #send(peer: Peer, kind: number, stamp: number, nowMs: number): void {
     const { session } = peer;
-    if (peer.nameBytes === 0 || peer.isCompat || (peer.hasKey && session === undefined)) return;
+    if (peer.nameBytes === 0 || peer.isCompat) return;
+    if (peer.hasKey && session?.isUsable(nowMs) !== true) return;
     const { view } = this.#memory;
     view.setUint32(HEADROOM_BYTES, 0);
     view.setUint8(HEADROOM_BYTES, kind);

@@ -19,10 +19,12 @@ export interface TunnelData {
   readonly subnets: readonly string[];
   readonly serviceRanges: readonly string[];
   readonly hairpin: readonly string[];
+  readonly looksUpSenders: boolean;
   readonly maxFlows: number;
   readonly probeIntervalMs: number;
   readonly rekeyAfterMs: number;
   readonly rehearses: boolean;
+  readonly awakeMs: number;
   /** Base64; missing where no peer has a key. */
   readonly privateKey: string | undefined;
   /** Connections of an earlier process. */

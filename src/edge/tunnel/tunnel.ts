@@ -8,7 +8,7 @@ import { close } from "../../platform/linux/io-calls.ts";
 import { openTun, parseTunAddress } from "../../platform/linux/tun-device.ts";
 import type { IpSocketAddress } from "../../platform/socket-address.ts";
 import { type EdgeService, ServiceTable } from "../table/service-table.ts";
-import { checkPeers, mappedPeer } from "./check-peers.ts";
+import { checkPeers, mappedPeer, type OwnEnd } from "./check-peers.ts";
 import type { FlowNews } from "./flow-keeper.ts";
 import type { KeptFlow } from "./kept-flow.ts";
 import { openTunnelSocket } from "./open-tunnel-socket.ts";
@@ -55,8 +55,15 @@ export interface TunnelOptions {
   readonly rekeyAfterMs?: number;
   /** False spares the processor that at its start; its first thousands of packets take longer then. */
   readonly rehearses?: boolean;
+  /**
+   * For so long after a packet the processors of this machine do not sleep, so that the next one is sooner on its
+   * way; it costs power. Never where nothing is said.
+   */
+  readonly awakeMs?: number;
   /** Asked for an address of a service that is not known; `apply` brings it, false says that nobody has it. */
   readonly lookUp?: (address: string) => Promise<boolean>;
+  /** Whether `lookUp` is asked also for services that somebody sends from who is not known. */
+  readonly looksUpSenders?: boolean;
   /** A peer is at another `HOST:PORT`, and has proved it. */
   readonly onMoved?: (node: string, endpoint: string) => void;
   /** Somebody removed the link: nothing passes any more, and the tunnel is to be closed. */
@@ -84,8 +91,7 @@ export class Tunnel {
   readonly #thread: LoopThread;
   readonly #descriptors: readonly number[];
   readonly #requests: Requests<TunnelReport>;
-  readonly #isV6Socket: boolean;
-  readonly #hasKey: boolean;
+  readonly #own: OwnEnd;
   readonly #services = new DiffStore<string, string, EdgeService>(deepEqual);
   readonly #peers = new DiffStore<string, string, PeerSpec>(deepEqual);
   /** For names: the same as the thread has. */
@@ -106,24 +112,7 @@ export class Tunnel {
     try {
       tun = openTun({ name: options.tunName, mtu, addresses });
       const requests = new Requests<TunnelReport>();
-      const isV6Socket = options.listen.family === "v6";
-      const data: TunnelData = {
-        kind: "tunnel",
-        node: options.node,
-        tun,
-        udp,
-        isV6Socket,
-        mtu,
-        subnets: options.subnets,
-        serviceRanges: options.serviceRanges,
-        hairpin: options.hairpin ?? [],
-        maxFlows: options.maxFlows ?? DEFAULT_MAX_FLOWS,
-        probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
-        rekeyAfterMs,
-        rehearses: options.rehearses ?? true,
-        privateKey: options.privateKey,
-        keptFlows: options.keptFlows ?? [],
-      };
+      const data = dataOf(options, { tun, udp, mtu, rekeyAfterMs });
       const reports = { handle: (_report: TunnelReport): void => undefined };
       const thread = await LoopThread.start(host, {
         name: `tunnel ${options.tunName}`,
@@ -152,8 +141,8 @@ export class Tunnel {
     this.#thread = thread;
     this.#descriptors = descriptors;
     this.#requests = requests;
-    this.#isV6Socket = data.isV6Socket;
-    this.#hasKey = data.privateKey !== undefined;
+    const { isV6Socket, subnets, privateKey } = data;
+    this.#own = { isV6Socket, subnets, hasKey: privateKey !== undefined };
     void thread.ended.then(() => requests.failAll(hasEnded()));
   }
 
@@ -163,7 +152,7 @@ export class Tunnel {
    * @throws CoreError ERR_CONFIG_INVALID, ERR_ADDRESS_TAKEN
    */
   apply({ services, peers }: TunnelState): void {
-    checkPeers(peers, { hasKey: this.#hasKey, isV6Socket: this.#isV6Socket });
+    checkPeers(peers, this.#own);
     const trial = new ServiceTable();
     for (const service of services) trial.set(service);
     this.#services.replace(
@@ -172,7 +161,7 @@ export class Tunnel {
     );
     this.#peers.replace(
       "",
-      peers.map((peer) => [peer.node, mappedPeer(peer, this.#isV6Socket)]),
+      peers.map((peer) => [peer.node, mappedPeer(peer, this.#own.isV6Socket)]),
     );
     const [changed, moved] = [this.#services.diff(), this.#peers.diff()];
     this.#services.commit();
@@ -248,6 +237,29 @@ export class Tunnel {
 
 function hasEnded(): CoreError {
   return new CoreError("ERR_LOOP_ENDED", "the tunnel has ended");
+}
+
+/** What its thread is told. */
+function dataOf(
+  options: TunnelOptions,
+  opened: Pick<TunnelData, "tun" | "udp" | "mtu" | "rekeyAfterMs">,
+): TunnelData {
+  return {
+    kind: "tunnel",
+    ...opened,
+    node: options.node,
+    isV6Socket: options.listen.family === "v6",
+    subnets: options.subnets,
+    serviceRanges: options.serviceRanges,
+    hairpin: options.hairpin ?? [],
+    looksUpSenders: options.looksUpSenders ?? false,
+    maxFlows: options.maxFlows ?? DEFAULT_MAX_FLOWS,
+    probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
+    rehearses: options.rehearses ?? true,
+    awakeMs: options.awakeMs ?? 0,
+    privateKey: options.privateKey,
+    keptFlows: options.keptFlows ?? [],
+  };
 }
 
 function checkNumbers(mtu: number, rekeyAfterMs: number): void {

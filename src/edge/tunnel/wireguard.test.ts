@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
+import { generateKeyPair } from "../../platform/x25519.ts";
 import { hasRightChecksums, packetOf } from "../../wire/ip/packets.fixture.ts";
 import { initiate, readResponse } from "./noise-ik.ts";
-import { generateKeyPair } from "./tunnel-keys.ts";
 
 const IDENTIFIER = "WireGuard v1 zx2c4 Jason@zx2c4.com";
 const DEVICE = "wgportolan0";

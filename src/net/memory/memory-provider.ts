@@ -77,8 +77,12 @@ export class MemoryProvider implements Provider {
     const connectedTo = options?.connectTo;
     const result = bindResult(host, local, host.datagrams.has(local));
     const datagram: HostDatagram = new HostDatagram(this.selector, this.#batch, {
-      send: (bytes, to) => this.#send(bytes, local, to ?? connectedTo),
-      localAddress: () => local,
+      send: (bytes, to) =>
+        this.#send(bytes, local, to ?? connectedTo, () => {
+          if (connectedTo !== undefined) datagram.failed(-ERRNO.ECONNREFUSED);
+        }),
+      // As the kernel does: one that is connected has the address that it sends from.
+      localAddress: () => (connectedTo === undefined ? local : host.sourceOf(local, connectedTo)),
       // Where it could not bind, the address is another's.
       close: () => result === 0 && host.datagrams.delete(local),
       hears: (from) => connectedTo === undefined || isSame(from, connectedTo),
@@ -96,14 +100,23 @@ export class MemoryProvider implements Provider {
     this.selector.close();
   }
 
-  #send(bytes: Uint8Array, from: SocketAddress, to: SocketAddress | undefined): void {
+  /** @param refused as ICMP would tell: there is the host, and nobody has the port */
+  #send(
+    bytes: Uint8Array,
+    from: SocketAddress,
+    to: SocketAddress | undefined,
+    refused: () => void,
+  ): void {
     if (to === undefined || bytes.length > MAX_DATAGRAM_BYTES) return;
     const target = this.#host.hostOf(to);
     if (target === undefined) return;
     const source = this.#host.sourceOf(from, to);
-    this.#host.network.deliverOrDrop(this.#host.name, target.name, () =>
-      target.datagrams.find(to)?.arrived(bytes, source),
-    );
+    const { network, name } = this.#host;
+    network.deliverOrDrop(name, target.name, () => {
+      const receiver = target.datagrams.find(to);
+      if (receiver !== undefined) receiver.arrived(bytes, source);
+      else network.deliverOrDrop(target.name, name, refused);
+    });
   }
 }
 

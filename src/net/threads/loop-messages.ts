@@ -1,5 +1,6 @@
 /** What the main thread and a loop's thread say to each other. All of it can be cloned. */
 import type { MessagePort } from "node:worker_threads";
+import type { TunnelSettings } from "../kcp/kcp-options.ts";
 import type { Transport } from "../listeners/socket-lending.ts";
 import type { ChannelEntry, ChannelId } from "../selector-event-loop.ts";
 
@@ -73,4 +74,8 @@ export interface LoopThreadData {
   readonly ledgerMemory: SharedArrayBuffer;
   readonly counterMemory: SharedArrayBuffer;
   readonly signalMemory: SharedArrayBuffer;
+  /** Missing: addresses of KCP can not be reached. */
+  readonly tunnels?: TunnelSettings | undefined;
+  /** For what tunnels count. */
+  readonly tunnelMemory: SharedArrayBuffer;
 }

@@ -2,8 +2,13 @@ import { type MessagePort, receiveMessageOnPort, type Transferable } from "node:
 import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { signalEventFd } from "../../platform/linux/event-fd.ts";
+import { loadAead } from "../../platform/linux/openssl/aead-calls.ts";
 import { ownThreadId } from "../../platform/linux/thread-cpu.ts";
-import type { StreamFd } from "../fd.ts";
+import type { Provider, StreamFd } from "../fd.ts";
+import { KCP_DEFAULTS } from "../kcp/kcp-options.ts";
+import { MixedProvider } from "../kcp/mixed-provider.ts";
+import { nativeSealer } from "../kcp/native-sealer.ts";
+import { TunnelCounters } from "../kcp/tunnel-counters.ts";
 import { LoopCounters } from "../loop-counters.ts";
 import { NetEventLoop } from "../net-event-loop.ts";
 import { DescriptorLedger } from "../posix/descriptor-ledger.ts";
@@ -40,7 +45,8 @@ export class LoopRuntime implements ReadyHandler {
   constructor(data: LoopThreadData, createProgram: CreateLoopProgram) {
     this.#data = data;
     this.#signal = new LoopSignal(data.signalMemory);
-    const provider = new PosixProvider({ ledgerMemory: data.ledgerMemory });
+    const posix = new PosixProvider({ ledgerMemory: data.ledgerMemory });
+    const provider = withTunnels(posix, data);
     this.#log = createLoopLog({
       nowMs: () => provider.clock.nowMs(),
       send: (level, fields, message) => this.#report({ kind: "log", level, fields, message }),
@@ -53,7 +59,7 @@ export class LoopRuntime implements ReadyHandler {
       counters,
       onError: (error) => this.#log.error({ err: error }, "a callback of the loop failed"),
     });
-    this.#net.loop.add(new WatchedFd(provider, data.wakeDescriptor, WAKE_EVENTS), this);
+    this.#net.loop.add(new WatchedFd(posix, data.wakeDescriptor, WAKE_EVENTS), this);
     this.#program = createProgram({
       name: data.name,
       net: this.#net,
@@ -227,6 +233,16 @@ export class LoopRuntime implements ReadyHandler {
     signalEventFd(peer.wakeDescriptor);
     return true;
   }
+}
+
+function withTunnels(
+  posix: PosixProvider,
+  { tunnels, tunnelMemory }: Pick<LoopThreadData, "tunnels" | "tunnelMemory">,
+): Provider {
+  if (tunnels === undefined) return posix;
+  const createSealer = nativeSealer(loadAead());
+  const counters = new TunnelCounters(tunnelMemory);
+  return new MixedProvider(posix, { ...KCP_DEFAULTS, ...tunnels, createSealer, counters });
 }
 
 /** The caller knows what passes through the port. */

@@ -1,6 +1,8 @@
 import { MessageChannel, type MessagePort, type Transferable, Worker } from "node:worker_threads";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import type { TunnelSettings } from "../kcp/kcp-options.ts";
+import { TunnelCounters, type TunnelStats } from "../kcp/tunnel-counters.ts";
 import type { Transport } from "../listeners/socket-lending.ts";
 import { LoopCounters, type LoopStats } from "../loop-counters.ts";
 import { DescriptorLedger } from "../posix/descriptor-ledger.ts";
@@ -38,6 +40,8 @@ export interface LoopThreadOptions {
   readonly maxFds: number;
   /** Memory of the thread's heap; Node's default where it is not given. */
   readonly maxHeapMb?: number;
+  /** For addresses of KCP. */
+  readonly tunnels?: TunnelSettings | undefined;
   /** What the program reports. */
   readonly onReport?: (body: unknown) => void;
 }
@@ -58,6 +62,7 @@ export class LoopThread {
   readonly #wakeDescriptor: number;
   readonly #signal: LoopSignal;
   readonly #counters: LoopCounters;
+  readonly #tunnels: TunnelCounters | undefined;
   readonly #ledgerMemory: SharedArrayBuffer;
   readonly #ledger: DescriptorLedger;
   readonly #requests = new Requests<LoopReport>();
@@ -92,9 +97,12 @@ export class LoopThread {
       ledgerMemory: this.#ledgerMemory,
       counterMemory: LoopCounters.allocate(),
       signalMemory: LoopSignal.allocate(),
+      tunnels: options.tunnels,
+      tunnelMemory: TunnelCounters.allocate(),
     };
     this.#signal = new LoopSignal(data.signalMemory);
     this.#counters = new LoopCounters(data.counterMemory);
+    if (options.tunnels !== undefined) this.#tunnels = new TunnelCounters(data.tunnelMemory);
     this.#ledger = new DescriptorLedger(this.#ledgerMemory);
     this.#commands = port1;
     this.#commands.on("message", (report: LoopReport) => this.#received(report));
@@ -148,6 +156,11 @@ export class LoopThread {
   /** What the loop did so far; read without stopping it. */
   stats(): LoopStats {
     return this.#counters.read();
+  }
+
+  /** What its tunnels did so far; undefined where it has none. */
+  tunnelStats(): TunnelStats | undefined {
+    return this.#tunnels?.read();
   }
 
   async channels(): Promise<readonly ChannelEntry[]> {

@@ -15,6 +15,8 @@ export interface EnsuredModules {
 export interface KernelModules {
   /** Loads those that are not there yet. Where it can not be told whether one is there, it counts as such. */
   ensure(names: readonly string[]): Promise<EnsuredModules>;
+  /** Those that `ensure` would try to load. Nothing is loaded. */
+  notLoaded(names: readonly string[]): readonly string[];
   /** Those that are neither there nor could be loaded, as far as can be told. Nothing is loaded. */
   absent(names: readonly string[]): readonly string[];
 }
@@ -46,18 +48,23 @@ const SYSTEM: ModuleWorld = {
 export function createKernelModules(world: ModuleWorld = SYSTEM): KernelModules {
   const { exec, exists } = world;
   const isLoaded = (name: string): boolean => exists(`/sys/module/${name}`);
+  /** In a container without the files of modules nothing is known: the kernel loads them itself. */
+  const notLoaded = (names: readonly string[]): readonly string[] => {
+    const builtIn = listed(world, "modules.builtin");
+    if (builtIn === undefined) return [];
+    return names.filter((name) => !isLoaded(name) && !builtIn.has(name));
+  };
   return {
     ensure: async (names) => {
-      const wanted = names.filter((name) => !isLoaded(name));
-      const builtIn = listed(world, "modules.builtin");
-      // In a container without the files of modules nothing is known: the kernel loads them itself.
-      if (wanted.length === 0 || builtIn === undefined) return { loaded: [], missing: [] };
+      const wanted = notLoaded(names);
+      if (wanted.length === 0) return { loaded: [], missing: [] };
       await modprobe(exec, wanted);
       return {
         loaded: wanted.filter(isLoaded),
-        missing: wanted.filter((name) => !isLoaded(name) && !builtIn.has(name)),
+        missing: wanted.filter((name) => !isLoaded(name)),
       };
     },
+    notLoaded,
     absent: (names) => {
       const builtIn = listed(world, "modules.builtin");
       const loadable = listed(world, "modules.dep");

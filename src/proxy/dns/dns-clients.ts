@@ -10,7 +10,7 @@ export interface DnsClientsParts {
   /** Whose the sockets are, for those who list them. */
   readonly describe: () => ListenerRole;
   /** As it is when a question comes. */
-  readonly responder: () => DnsResponder;
+  readonly responder: () => Pick<DnsResponder, "answer">;
   readonly allows: (client: string, protocol: "TCP" | "UDP") => boolean;
   /** How long a connection may be silent, and how long it may take for a question. */
   readonly patienceMs: () => number;

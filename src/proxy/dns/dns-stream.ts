@@ -10,7 +10,7 @@ export interface DnsStreamParts {
   /** Key of the listener. */
   readonly listener: string;
   /** As it is when a question comes. */
-  readonly responder: () => DnsResponder;
+  readonly responder: () => Pick<DnsResponder, "answer">;
   readonly client: string;
   /** So long it may be silent, and so long it may take for a question, however it sends that. */
   readonly patienceMs: number;

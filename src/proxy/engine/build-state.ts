@@ -53,7 +53,7 @@ function certificatesOf(
 }
 
 function buildGroup(
-  { key, method, healthCheck, slowStartMs, servers }: GroupConfig,
+  { key, method, healthCheck, slowStartMs, transport = "tcp", tls, servers }: GroupConfig,
   parts: StateParts,
 ): GroupState {
   const { rowOf, addressesOf } = parts;
@@ -67,6 +67,8 @@ function buildGroup(
     method,
     healthCheck,
     slowStartMs,
+    transport,
+    tls,
     servers: new Map(states),
   };
 }

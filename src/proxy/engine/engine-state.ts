@@ -1,7 +1,13 @@
 import { deepEqual } from "../../core/model/equal.ts";
 import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
 import type { MemberSpec } from "../balance/member.ts";
-import type { CertificateConfig, ListenerConfig, UpstreamConfig } from "../engine-config.ts";
+import type {
+  CertificateConfig,
+  DialTlsConfig,
+  ListenerConfig,
+  StreamTransport,
+  UpstreamConfig,
+} from "../engine-config.ts";
 import type { Change } from "../loop/engine-messages.ts";
 import { socketsOf } from "../loop/socket-id.ts";
 
@@ -10,6 +16,8 @@ export interface GroupState {
   readonly method: BalancingMethod;
   readonly healthCheck: HealthCheck;
   readonly slowStartMs: number;
+  readonly transport: StreamTransport;
+  readonly tls: DialTlsConfig | undefined;
   readonly servers: ReadonlyMap<string, ServerState>;
 }
 
@@ -91,14 +99,16 @@ export function keepListeners(
 function* groupPuts(
   key: string,
   old: GroupState | undefined,
-  { row, method, healthCheck, slowStartMs, servers }: GroupState,
+  { row, method, healthCheck, slowStartMs, transport, tls, servers }: GroupState,
   upOf: UpOf,
 ): Iterable<Change> {
   const isSame =
     old?.method === method &&
     old.slowStartMs === slowStartMs &&
+    old.transport === transport &&
+    deepEqual(old.tls, tls) &&
     deepEqual(old.healthCheck, healthCheck);
-  if (!isSame) yield { kind: "group", key, row, method, healthCheck, slowStartMs };
+  if (!isSame) yield { kind: "group", key, row, method, healthCheck, slowStartMs, transport, tls };
   for (const [id, server] of servers) {
     const known = old?.servers.get(id);
     if (known?.row === server.row && deepEqual(known.spec, server.spec)) continue;

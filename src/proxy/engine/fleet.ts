@@ -1,7 +1,7 @@
 import type { Transport } from "../../net/listeners/socket-lending.ts";
-import type { LoopStats } from "../../net/loop-counters.ts";
 import type { ChannelEntry, ChannelId } from "../../net/selector-event-loop.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
+import type { LoopFigures } from "../engine-stats.ts";
 import type { EngineCommand, EngineReport } from "../loop/engine-messages.ts";
 import type { ChannelHome } from "./channel-list.ts";
 
@@ -16,7 +16,7 @@ export interface Fleet {
   send(place: number, command: EngineCommand): boolean;
   /** All groups with the loops that are in them; loops that are being ended are in none. */
   groups(): readonly FleetGroup[];
-  stats(): readonly (LoopStats & { readonly name: string })[];
+  stats(): readonly LoopFigures[];
   addGroup(name: string): void;
   /** Forgets a group that nothing listens on; its loops were retired before. */
   dropGroup(name: string): Promise<void>;

@@ -1,8 +1,10 @@
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Fd } from "../../net/fd.ts";
+import { KCP_DEFAULTS, type TunnelSettings } from "../../net/kcp/kcp-options.ts";
+import { MixedProvider } from "../../net/kcp/mixed-provider.ts";
+import { TunnelCounters } from "../../net/kcp/tunnel-counters.ts";
 import { listenError } from "../../net/listeners/listen-error.ts";
-import type { LoopStats } from "../../net/loop-counters.ts";
 import { NetEventLoop } from "../../net/net-event-loop.ts";
 import { NodeProvider } from "../../net/node/node-provider.ts";
 import type { ChannelId } from "../../net/selector-event-loop.ts";
@@ -10,6 +12,7 @@ import { LoopProfiler } from "../../net/threads/loop-profiler.ts";
 import type { LoopProgram } from "../../net/threads/loop-program.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { findSocketHolder } from "../../platform/linux/socket-holder.ts";
+import type { LoopFigures } from "../engine-stats.ts";
 import type { EngineCommand, ProxyProgramData } from "../loop/engine-messages.ts";
 import { parseEngineReport } from "../loop/parse-engine-message.ts";
 import { createProxyProgram } from "../loop/proxy-program.ts";
@@ -26,6 +29,7 @@ import {
 export interface NodeFleetOptions {
   readonly log: Log;
   readonly sleep: (ms: number) => Promise<void>;
+  readonly tunnels?: TunnelSettings | undefined;
 }
 
 const NAME = "main";
@@ -39,12 +43,21 @@ export class NodeFleet implements Fleet {
   readonly #program: LoopProgram;
   readonly #profiler = new LoopProfiler();
   readonly #options: NodeFleetOptions;
+  readonly #tunnelCounters = new TunnelCounters();
 
   constructor(options: NodeFleetOptions, events: FleetEvents) {
     this.#options = options;
-    const { log } = options;
+    const { log, tunnels } = options;
+    const node = new NodeProvider();
     this.#net = new NetEventLoop({
-      provider: new NodeProvider(),
+      provider:
+        tunnels === undefined
+          ? node
+          : new MixedProvider(node, {
+              ...KCP_DEFAULTS,
+              ...tunnels,
+              counters: this.#tunnelCounters,
+            }),
       onError: (error) => log.error({ err: error }, "a callback of the loop failed"),
     });
     const data: ProxyProgramData = { index: PLACE };
@@ -75,8 +88,9 @@ export class NodeFleet implements Fleet {
     return [{ name: DEFAULT_GROUP, loops: [{ name: NAME, place: PLACE, channels }] }];
   }
 
-  stats(): readonly (LoopStats & { readonly name: string })[] {
-    return [{ name: NAME, ...this.#net.loop.counters.read() }];
+  stats(): readonly LoopFigures[] {
+    const tunnels = this.#options.tunnels && this.#tunnelCounters.read();
+    return [{ name: NAME, ...this.#net.loop.counters.read(), tunnels }];
   }
 
   loops(): readonly RunningLoop[] {

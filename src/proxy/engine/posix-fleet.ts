@@ -2,13 +2,14 @@ import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { endLoop } from "../../net/groups/end-loop.ts";
 import { EventLoopGroup } from "../../net/groups/event-loop-group.ts";
+import type { TunnelSettings } from "../../net/kcp/kcp-options.ts";
 import { SharedListener } from "../../net/listeners/shared-listener.ts";
-import type { LoopStats } from "../../net/loop-counters.ts";
 import type { ChannelId } from "../../net/selector-event-loop.ts";
 import { connectionCap } from "../../net/threads/connection-cap.ts";
 import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { LoopThread, type LoopThreadHost } from "../../net/threads/loop-thread.ts";
 import { workerUrl } from "../../net/threads/worker-url.ts";
+import type { LoopFigures } from "../engine-stats.ts";
 import type { EngineCommand, ProxyProgramData } from "../loop/engine-messages.ts";
 import { parseEngineReport } from "../loop/parse-engine-message.ts";
 import { TicketRatchet } from "../tls/ticket-ratchet.ts";
@@ -32,6 +33,7 @@ export interface PosixFleetOptions {
   readonly startWorker?: LoopThreadHost["startWorker"] | undefined;
   readonly sleep: (ms: number) => Promise<void>;
   readonly inherited: InheritedSockets;
+  readonly tunnels?: TunnelSettings | undefined;
 }
 
 const BACKLOG = 4096;
@@ -109,8 +111,12 @@ export class PosixFleet implements Fleet {
     }));
   }
 
-  stats(): readonly (LoopStats & { readonly name: string })[] {
-    return this.#loops().map((loop) => ({ name: loop.name, ...loop.stats() }));
+  stats(): readonly LoopFigures[] {
+    return this.#loops().map((loop) => ({
+      name: loop.name,
+      ...loop.stats(),
+      tunnels: loop.tunnelStats(),
+    }));
   }
 
   loops(): readonly RunningLoop[] {
@@ -267,6 +273,7 @@ export class PosixFleet implements Fleet {
       name,
       program: PROGRAM,
       programData: data,
+      tunnels: this.#options.tunnels,
       maxFds: connectionCap(this.#host.maxDescriptors, loops),
       onReport: (body) => this.#events.onReport(place, parseEngineReport(body)),
     });

@@ -1,3 +1,4 @@
+import type { StreamFd } from "../../net/fd.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { DialTarget } from "../relay/dial-targets.ts";
 
@@ -16,6 +17,10 @@ export class UncountedTarget implements DialTarget {
 
   get key(): string {
     return this.#target.key;
+  }
+
+  secured(fd: StreamFd): StreamFd {
+    return this.#target.secured?.(fd) ?? fd;
   }
 
   opened(): void {}

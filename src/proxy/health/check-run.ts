@@ -10,6 +10,8 @@ import { HttpCheckReader } from "./http-check-reader.ts";
 
 export interface CheckRunOptions {
   readonly target: SocketAddress;
+  /** The connection as it is spoken on: perhaps within TLS. */
+  readonly secured?: (fd: StreamFd) => StreamFd;
   /** Called once, unless it is cancelled; perhaps before `start` returns. */
   readonly onResult: (result: CheckResult) => void;
 }
@@ -39,7 +41,9 @@ export class CheckRun implements ReadyHandler {
 
   start(): void {
     const { loop, provider } = this.#net;
-    const fd = provider.connect(this.#options.target);
+    const { target, secured } = this.#options;
+    const raw = provider.connect(target);
+    const fd = secured?.(raw) ?? raw;
     this.#fd = fd;
     const opened = fd.finishOpen();
     if (opened < 0 && opened !== -ERRNO.EINPROGRESS) {

@@ -1,14 +1,28 @@
+import type { HealthCheck } from "../../core/model/group.ts";
+import type { StreamFd } from "../../net/fd.ts";
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
-import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
+import type { SocketAddress } from "../../platform/socket-address.ts";
 import { type Server, serverKey } from "../balance/server.ts";
 import type { ServerId } from "../loop/engine-messages.ts";
-import type { GroupRuntime, ServerWatcher } from "../loop/group-runtime.ts";
+import type { ServerWatcher } from "../loop/group-runtime.ts";
 import { planCheck } from "./check-plan.ts";
 import { CheckRun } from "./check-run.ts";
 import { DnsCheckRun } from "./dns-check-run.ts";
 import type { CheckResult } from "./evaluate-check.ts";
 import { type HealthEdge, HealthState } from "./health-state.ts";
+
+/** A group as its checks see it. */
+export interface CheckedGroup {
+  readonly healthCheck: HealthCheck;
+  idOf(server: Server): ServerId;
+  /** Where connections to a server go. */
+  addressOf(server: Pick<Server, "address" | "port">): SocketAddress;
+  /** A connection as it is spoken on: within TLS. Missing: as it is. */
+  secured?(fd: StreamFd, server: string): StreamFd;
+  /** A check of one of its servers has ended. */
+  checked(id: ServerId, ok: boolean): void;
+}
 
 export type OnEdge = (id: ServerId, edge: HealthEdge, reason: string) => void;
 
@@ -23,7 +37,7 @@ export class HealthChecker implements ServerWatcher {
     this.#onEdge = onEdge;
   }
 
-  added(group: GroupRuntime, server: Server): void {
+  added(group: CheckedGroup, server: Server): void {
     const id = group.idOf(server);
     const watched = new WatchedServer(this.#net, group, id, this.#onEdge);
     this.#watched.get(keyOf(id))?.close();
@@ -31,7 +45,7 @@ export class HealthChecker implements ServerWatcher {
     watched.start();
   }
 
-  removed(group: GroupRuntime, server: Server): void {
+  removed(group: CheckedGroup, server: Server): void {
     const key = keyOf(group.idOf(server));
     this.#watched.get(key)?.close();
     this.#watched.delete(key);
@@ -55,7 +69,7 @@ function keyOf({ group, member, address, port }: ServerId): string {
 /** One server: the check that runs, or the time until the next one. */
 class WatchedServer {
   readonly #net: NetEventLoop;
-  readonly #group: GroupRuntime;
+  readonly #group: CheckedGroup;
   readonly #id: ServerId;
   readonly #onEdge: OnEdge;
   readonly #state: HealthState;
@@ -63,7 +77,7 @@ class WatchedServer {
   #run: CheckRun | DnsCheckRun | undefined;
   #lastTold: HealthEdge | undefined;
 
-  constructor(net: NetEventLoop, group: GroupRuntime, id: ServerId, onEdge: OnEdge) {
+  constructor(net: NetEventLoop, group: CheckedGroup, id: ServerId, onEdge: OnEdge) {
     this.#net = net;
     this.#group = group;
     this.#id = id;
@@ -82,9 +96,9 @@ class WatchedServer {
     }
     // It was up without a check until now: nobody has been told.
     if (this.#lastTold === undefined && this.#state.health === "up") this.#told("up");
-    const { address, port } = this.#id;
-    const target = address.startsWith("/") ? unixAddress(address) : ipAddress(address, port);
-    const options = { target, onResult: (result: CheckResult) => this.#finished(result) };
+    const target = this.#group.addressOf(this.#id);
+    const secured = (fd: StreamFd) => this.#group.secured?.(fd, this.#id.member) ?? fd;
+    const options = { target, secured, onResult: (result: CheckResult) => this.#finished(result) };
     this.#run =
       plan.kind === "dns"
         ? new DnsCheckRun(this.#net, plan, options)

@@ -2,7 +2,13 @@
 import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
 import type { MemberSpec } from "../balance/member.ts";
 import type { DnsCacheEntry } from "../dns/dns-cache.ts";
-import type { CertificateConfig, ListenerConfig, UpstreamConfig } from "../engine-config.ts";
+import type {
+  CertificateConfig,
+  DialTlsConfig,
+  ListenerConfig,
+  StreamTransport,
+  UpstreamConfig,
+} from "../engine-config.ts";
 import type { HealthEdge } from "../health/health-state.ts";
 import type { CounterBlock } from "../stats/counter-blocks.ts";
 import type { TicketSeed } from "../tls/ticket-ratchet.ts";
@@ -31,6 +37,8 @@ export type Change =
       readonly method: BalancingMethod;
       readonly healthCheck: HealthCheck;
       readonly slowStartMs: number;
+      readonly transport: StreamTransport;
+      readonly tls: DialTlsConfig | undefined;
     }
   | { readonly kind: "group-gone"; readonly key: string }
   | {

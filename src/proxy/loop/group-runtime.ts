@@ -1,9 +1,19 @@
+import { deepEqual } from "../../core/model/equal.ts";
 import type { BalancingMethod, HealthCheck } from "../../core/model/group.ts";
+import type { StreamFd } from "../../net/fd.ts";
+import {
+  ipAddress,
+  kcpAddress,
+  type SocketAddress,
+  unixAddress,
+} from "../../platform/socket-address.ts";
 import type { MemberSpec } from "../balance/member.ts";
 import { type Server, serverKey } from "../balance/server.ts";
+import type { DialTlsConfig, StreamTransport } from "../engine-config.ts";
 import type { HealthEdge } from "../health/health-state.ts";
 import { ServerGroup } from "../server-group.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
+import type { TlsDialer } from "../tls/tls-termination.ts";
 import type { ServerId } from "./engine-messages.ts";
 import { ServerTarget, type TargetHome } from "./server-target.ts";
 
@@ -18,6 +28,8 @@ export interface GroupSettings {
   readonly method: BalancingMethod;
   readonly healthCheck: HealthCheck;
   readonly slowStartMs: number;
+  readonly transport: StreamTransport;
+  readonly tls: DialTlsConfig | undefined;
 }
 
 export interface GroupRuntimeOptions {
@@ -27,6 +39,8 @@ export interface GroupRuntimeOptions {
   readonly nowMs: () => number;
   readonly random: () => number;
   readonly watcher: ServerWatcher;
+  /** Opens TLS to servers. @throws CoreError where that can not be done here, or with these certificates */
+  readonly openTls: (config: DialTlsConfig, group: string) => TlsDialer;
   /** What connections tell about the health of a server. */
   readonly onExperience: (id: ServerId, failure: string | undefined) => void;
 }
@@ -46,6 +60,7 @@ export class GroupRuntime implements TargetHome {
   readonly #rows = new Map<string, MemberRows>();
   readonly #targets = new Map<Server, ServerTarget>();
   #settings: GroupSettings;
+  #dialer: TlsDialer | undefined;
   #lookedMs = -1;
 
   constructor(options: GroupRuntimeOptions) {
@@ -53,7 +68,8 @@ export class GroupRuntime implements TargetHome {
     this.row = options.row;
     this.#options = options;
     this.#settings = options.settings;
-    const { method, slowStartMs } = options.settings;
+    const { method, slowStartMs, tls } = options.settings;
+    this.#dialer = tls && options.openTls(tls, options.key);
     this.group = new ServerGroup({
       method,
       slowStartMs,
@@ -75,12 +91,33 @@ export class GroupRuntime implements TargetHome {
     return this.#settings.healthCheck;
   }
 
+  /** Where connections to a server go. */
+  addressOf({ address, port }: Pick<Server, "address" | "port">): SocketAddress {
+    if (address.startsWith("/")) return unixAddress(address);
+    return this.#settings.transport === "kcp"
+      ? kcpAddress(address, port)
+      : ipAddress(address, port);
+  }
+
   nowMs(): number {
     return this.#options.nowMs();
   }
 
+  /** The connection to a server as it is spoken on: within TLS where the group has that. */
+  secured(fd: StreamFd, server: string): StreamFd {
+    return this.#dialer?.wrap(fd, server) ?? fd;
+  }
+
+  /** @throws CoreError where its TLS can not be had; then all is as it was */
   change(settings: GroupSettings): void {
-    const { method, slowStartMs } = this.#settings;
+    const { method, slowStartMs, transport, tls } = this.#settings;
+    if (settings.transport !== transport) this.#targets.clear();
+    if (!deepEqual(settings.tls, tls)) {
+      const dialer = settings.tls && this.#options.openTls(settings.tls, this.key);
+      // Connections that are open, or under way, go on as they began.
+      this.#dialer?.close();
+      this.#dialer = dialer;
+    }
     if (settings.method !== method) this.group.setMethod(settings.method);
     if (settings.slowStartMs !== slowStartMs) this.group.setSlowStartMs(settings.slowStartMs);
     this.#settings = settings;
@@ -107,6 +144,8 @@ export class GroupRuntime implements TargetHome {
   /** All servers leave; connections that are open go on. */
   removeAll(): void {
     for (const member of [...this.#rows.keys()]) this.remove(member);
+    this.#dialer?.close();
+    this.#dialer = undefined;
   }
 
   setHealth({ member, address, port }: ServerId, edge: HealthEdge): void {

@@ -1,4 +1,4 @@
-import { messageOf } from "../../core/errors.ts";
+import { CoreError, messageOf } from "../../core/errors.ts";
 import type { AcceptHandler, ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { LoopContext, LoopProgram } from "../../net/threads/loop-program.ts";
@@ -17,9 +17,13 @@ import type {
 } from "./engine-messages.ts";
 import { parseEngineCommand, parseProgramData, parseSocketId } from "./parse-engine-message.ts";
 import { ProxyState } from "./proxy-state.ts";
+import { hasTunnels } from "./socket-id.ts";
 
 /** A socket of a listener that is gone, until it is closed. */
 const NOBODYS: ListenerRole = { listener: "", bytesIn: 0, bytesOut: 0 };
+
+/** Streams of tunnels that wait to be accepted. */
+const TUNNEL_BACKLOG = 4096;
 
 type ResolveCallback = (addresses: readonly string[]) => void;
 
@@ -70,6 +74,7 @@ class ProxyProgram implements LoopProgram {
   }
 
   datagrams(socketId: string, fd: DatagramFd): { close(): void } {
+    if (hasTunnels(socketId)) return this.#serveTunnels(socketId, fd);
     this.#state.addFront(socketId, fd);
     return {
       close: () => {
@@ -142,6 +147,13 @@ class ProxyProgram implements LoopProgram {
         this.#report({ kind: "resolve", request: this.#requests, name });
       },
     };
+  }
+
+  #serveTunnels(socketId: string, fd: DatagramFd): { close(): void } {
+    const { net } = this.#context;
+    const server = net.provider.serveTunnels?.(fd, { backlog: TUNNEL_BACKLOG });
+    if (server !== undefined) return net.accept(server, this.listener(socketId));
+    throw new CoreError("ERR_NOT_POSSIBLE_HERE", "tunnels of KCP need a secret");
   }
 
   #accepted(socketId: string, fd: StreamFd): void {

@@ -1,11 +1,13 @@
+import { CoreError } from "../../core/errors.ts";
 import type { ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
+import type { DialTlsConfig } from "../engine-config.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import { createEntrance } from "../services/create-entrance.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { LoopRows } from "../stats/counter-blocks.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
-import type { TlsTermination } from "../tls/tls-termination.ts";
+import type { TlsDialer, TlsTermination } from "../tls/tls-termination.ts";
 import type { CachedName, Change, ServerId, Stay } from "./engine-messages.ts";
 import { GroupRuntime, type ServerWatcher } from "./group-runtime.ts";
 import { Handover } from "./handover.ts";
@@ -157,9 +159,19 @@ export class ProxyState {
       watcher,
       onExperience,
       nowMs: () => host.net.loop.nowMs,
+      openTls: (config, group) => this.#openTls(config, group),
     });
     this.#groups.set(key, group);
     for (const upstream of this.#upstreams.values()) upstream.groupCame(key);
+  }
+
+  #openTls(config: DialTlsConfig, group: string): TlsDialer {
+    const { host, tls } = this.#options;
+    if (tls !== undefined) return tls.dialer(host, config, group);
+    throw new CoreError(
+      "ERR_NOT_POSSIBLE_HERE",
+      `group ${group}: TLS to servers needs the provider posix, which is not used here`,
+    );
   }
 
   #upstreamOf(key: string): UpstreamRuntime {

@@ -1,5 +1,6 @@
+import type { StreamFd } from "../../net/fd.ts";
 import { errnoName } from "../../platform/errno.ts";
-import { ipAddress, type SocketAddress, unixAddress } from "../../platform/socket-address.ts";
+import type { SocketAddress } from "../../platform/socket-address.ts";
 import type { Server } from "../balance/server.ts";
 import type { DialTarget } from "../relay/dial-targets.ts";
 import type { ServerGroup } from "../server-group.ts";
@@ -10,6 +11,8 @@ export interface TargetHome {
   readonly group: ServerGroup;
   readonly row: CounterRow;
   nowMs(): number;
+  addressOf(server: Server): SocketAddress;
+  secured(fd: StreamFd, server: string): StreamFd;
   /** A connection failed, with why; or, after such, one succeeded. */
   experienced(server: Server, failure: string | undefined): void;
 }
@@ -26,13 +29,15 @@ export class ServerTarget implements DialTarget {
     this.#home = home;
     this.server = server;
     this.#row = row;
-    this.address = server.address.startsWith("/")
-      ? unixAddress(server.address)
-      : ipAddress(server.address, server.port);
+    this.address = home.addressOf(server);
   }
 
   get key(): string {
     return this.server.memberId;
+  }
+
+  secured(fd: StreamFd): StreamFd {
+    return this.#home.secured(fd, this.key);
   }
 
   opened(): void {

@@ -16,9 +16,22 @@ const STREAM: readonly Transport[] = ["stream"];
 const DATAGRAM: readonly Transport[] = ["datagram"];
 const BOTH: readonly Transport[] = ["datagram", "stream"];
 
-export function socketsOf({ key, address, mode }: ListenerConfig): readonly ListenerSocket[] {
+/** Before the address of a socket for datagrams whose clients come by KCP. */
+const TUNNELS = "KCP ";
+
+export function hasTunnels(socketId: string): boolean {
+  return socketId.startsWith(TUNNELS);
+}
+
+export function socketsOf({
+  key,
+  address,
+  mode,
+  transport: carrier,
+}: ListenerConfig): readonly ListenerSocket[] {
   const where = formatSocketAddress(address);
   const text = address.family !== "unix" && address.port === 0 ? `${where} ${key}` : where;
+  if (carrier === "kcp") return [{ id: `${TUNNELS}${text}`, transport: "datagram" }];
   return transportsOf(mode).map((transport) => ({
     id: `${transport === "stream" ? "TCP" : "UDP"} ${text}`,
     transport,

@@ -12,11 +12,14 @@ export interface Introduction {
   readonly wanted?: Socks5Address;
   /** What it wants of it. */
   readonly command?: Exclude<Socks5Command, "bind">;
+  /** In which words it asked, where it may use several. */
+  readonly asked?: "socks5" | "connect" | "http";
 }
 
 /** What comes of the bytes so far. `say` goes to the client. */
 export type OpeningStep =
-  | { readonly kind: "more"; readonly say?: Buffer }
+  /** With `isAlive` the client has as much time again. */
+  | { readonly kind: "more"; readonly say?: Buffer; readonly isAlive?: boolean }
   /** It is over; `rest` are the bytes after it, or all of them where they pass on untouched. */
   | {
       readonly kind: "done";
@@ -25,12 +28,22 @@ export type OpeningStep =
       readonly say?: Buffer;
     }
   /** The client is to be closed. */
-  | { readonly kind: "refused"; readonly reason: string; readonly say?: Buffer };
+  | { readonly kind: "refused"; readonly reason: string; readonly say?: Buffer }
+  /** The client gets an answer of any length, after a while, and is closed when it has it. */
+  | {
+      readonly kind: "farewell";
+      readonly say: Buffer;
+      readonly afterMs: number;
+      /** Why it was refused; missing where it was served. */
+      readonly reason?: string;
+    };
 
 /** Reads what a client says before bytes pass, without I/O. Not to be fed after its end. */
 export interface Opening {
   /** How long a client may take. */
   readonly patienceMs: number;
+  /** Whether the client waits with nothing under way: it can be closed without loss. */
+  readonly isIdle?: boolean;
   feed(chunk: Buffer): OpeningStep;
   /** The client says no more, or takes too long: never `more`. */
   giveUp(): OpeningStep;

@@ -1,3 +1,4 @@
+import type { StreamFd } from "../../net/fd.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 
@@ -6,6 +7,8 @@ export interface DialTarget {
   /** Key of the server that it is; empty where it is of no group. */
   readonly key: string;
   readonly address: SocketAddress;
+  /** A connection that is being made to it, as it is spoken on: within TLS. Missing: as it is. */
+  secured?(fd: StreamFd): StreamFd;
   /** A connection to it begins; `closed` follows, whatever becomes of it. */
   opened(): void;
   closed(): void;

@@ -15,16 +15,25 @@ export interface DialHandler {
   dialFailed(result: number): void;
 }
 
+/** A connection to a server that is being made. */
+export interface Dialing {
+  /** The handler may be told before it returns. */
+  start(): void;
+  /** Gives up; the handler is not told. */
+  cancel(): void;
+}
+
 export interface DialOptions {
   /** For each target. */
   readonly connectTimeoutMs: number;
   readonly bufferBytes: number;
 }
 
-const MAX_ATTEMPTS = 3;
+/** So many targets are tried. */
+export const MAX_ATTEMPTS = 3;
 
 /** Descriptors or memory of this process are used up: no fault of the target. */
-const OWN_FAULTS: ReadonlySet<number> = new Set([
+export const OWN_FAULTS: ReadonlySet<number> = new Set([
   -ERRNO.EMFILE,
   -ERRNO.ENFILE,
   -ERRNO.ENOBUFS,
@@ -33,7 +42,7 @@ const OWN_FAULTS: ReadonlySet<number> = new Set([
 ]);
 
 /** Connects to the first target that lets it. */
-export class Dial implements EndOwner {
+export class Dial implements EndOwner, Dialing {
   readonly #net: NetEventLoop;
   readonly #targets: DialTargets;
   readonly #options: DialOptions;
@@ -57,7 +66,6 @@ export class Dial implements EndOwner {
     this.#handler = options.handler;
   }
 
-  /** The handler may be told before it returns. */
   start(): void {
     const target = this.#attempts < MAX_ATTEMPTS ? this.#targets.next() : undefined;
     if (target === undefined) {
@@ -68,10 +76,10 @@ export class Dial implements EndOwner {
     this.#target = target;
     this.#beganMs = this.#net.loop.nowMs;
     target.opened();
-    this.#connect(this.#net.provider.connect(target.address));
+    const fd = this.#net.provider.connect(target.address);
+    this.#connect(target.secured?.(fd) ?? fd);
   }
 
-  /** Gives up; the handler is not told. */
   cancel(): void {
     this.#net.loop.disarm(this.#timer);
     this.#end?.leave(this.#net.loop, false);

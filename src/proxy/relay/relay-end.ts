@@ -83,6 +83,13 @@ export class RelayEnd implements ReadyHandler {
     this.restEnd = bytes.length;
   }
 
+  /** What `putFirst` has put, for somebody who puts more before it. */
+  takeFirst(): Uint8Array {
+    const bytes = this.rest?.bytes.subarray(this.restStart, this.restEnd);
+    this.rest = undefined;
+    return bytes ?? new Uint8Array(0);
+  }
+
   onReady(ready: number): void {
     this.owner.endReady(this, ready);
   }

@@ -1,6 +1,7 @@
 import type { StreamFd } from "../../net/fd.ts";
 import type { Introduction, Opening } from "../openings/opening.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
+import type { DialHandler, Dialing } from "./dial.ts";
 import type { DialTargets } from "./dial-targets.ts";
 import type { RelayEnd } from "./relay-end.ts";
 
@@ -32,6 +33,14 @@ export interface StreamService {
     introduction: Introduction,
     found: (targets: DialTargets) => void,
   ): void;
+  /** Another way to connect than straight to a target; undefined where it is that one. */
+  dial?(
+    targets: DialTargets,
+    introduction: Introduction,
+    handler: DialHandler,
+  ): Dialing | undefined;
+  /** Nobody comes in any more; what it keeps for those who could is freed. */
+  close?(): void;
   /** What the server is told before the first byte of the client. */
   greetServer(client: StreamFd, introduction: Introduction): Buffer;
   /** What the client is told when the connection stands. */

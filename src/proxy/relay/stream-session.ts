@@ -3,8 +3,9 @@ import type { ChannelRole } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import type { Introduction, Opening, OpeningStep } from "../openings/opening.ts";
-import { Dial, type DialHandler } from "./dial.ts";
+import { Dial, type DialHandler, type Dialing } from "./dial.ts";
 import type { DialTarget, DialTargets } from "./dial-targets.ts";
+import { Farewell } from "./farewell.ts";
 import { Relay } from "./relay.ts";
 import { type EndOwner, RelayEnd } from "./relay-end.ts";
 import type { OpenSession, SessionHost } from "./session-host.ts";
@@ -24,7 +25,7 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
   /** Of its row until the end; its decisions are those of when they are taken. */
   #service: StreamService;
   #timer: Timer | undefined;
-  #dial: Dial | undefined;
+  #dial: Dialing | undefined;
   #introduction: Introduction = {};
   /** What came after the openings, for the server. */
   #rest: Buffer = NO_BYTES;
@@ -64,7 +65,10 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
     return { listener: this.listener, session: {} };
   }
 
-  drain(): void {}
+  /** Who keeps a connection ready for later has nothing to lose. */
+  drain(): void {
+    if (this.#state === "opening" && this.#openings[0]?.isIdle === true) this.#close(false);
+  }
 
   abort(): void {
     this.#close(true);
@@ -78,7 +82,11 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
     const greeting = service.greetServer(client.fd, this.#introduction);
     const first = greeting.length === 0 ? this.#rest : Buffer.concat([greeting, this.#rest]);
     if (first.length > 0) client.putFirst(first, net.provider.allocate(first.length));
-    const answer = service.answerConnected(server.fd, this.#introduction);
+    // What the server has said with its greeting comes after our answer.
+    const answer = Buffer.concat([
+      service.answerConnected(server.fd, this.#introduction),
+      server.takeFirst(),
+    ]);
     if (answer.length > 0) server.putFirst(answer, net.provider.allocate(answer.length));
     sessions.delete(this);
     this.#state = "closed";
@@ -148,14 +156,39 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
       this.#refuse(step.say ?? NO_BYTES);
       return;
     }
+    if (step.kind === "farewell") {
+      this.#bidFarewell(step);
+      return;
+    }
     if (step.say !== undefined && !this.#say(step.say)) {
       this.abort();
       return;
     }
-    if (step.kind === "more") return;
+    if (step.kind === "more") {
+      if (step.isAlive === true) this.#rearm();
+      return;
+    }
     this.#openings.shift();
     this.#introduction = { ...this.#introduction, ...step.introduction };
     this.#beginOpening(step.rest);
+  }
+
+  #rearm(): void {
+    const [opening] = this.#openings;
+    if (opening === undefined || this.#timer === undefined) return;
+    this.#host.net.loop.arm(this.#timer, opening.patienceMs);
+  }
+
+  #bidFarewell({ say, afterMs, reason }: Extract<OpeningStep, { kind: "farewell" }>): void {
+    const { key, row } = this.#service;
+    if (reason !== undefined) {
+      row.failed();
+      this.#host.log.debug({ listener: key, reason }, "a client was refused");
+    }
+    if (this.#timer !== undefined) this.#host.net.loop.disarm(this.#timer);
+    this.#state = "closed";
+    this.#host.sessions.delete(this);
+    new Farewell(this.#host, { client: this.#client, say, row, listener: key }).start(afterMs);
   }
 
   #connect(): void {
@@ -181,7 +214,8 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
   #dialTo(targets: DialTargets): void {
     if (this.#state === "closed") return;
     const { connectTimeoutMs, outBufferBytes } = this.#service;
-    this.#dial = new Dial(this.#host.net, targets, {
+    this.#dial = this.#service.dial?.(targets, this.#introduction, this);
+    this.#dial ??= new Dial(this.#host.net, targets, {
       connectTimeoutMs,
       bufferBytes: outBufferBytes,
       handler: this,

@@ -9,6 +9,9 @@ import type { CounterRow } from "../stats/counter-row.ts";
 import type { TlsTermination } from "../tls/tls-termination.ts";
 import { withoutTls } from "../tls/without-tls.ts";
 import { UdpEntrance } from "../udp/udp-entrance.ts";
+import { AgentService } from "../websocks/agent-service.ts";
+import { createTunnels } from "../websocks/create-tunnels.ts";
+import { WebsocksService } from "../websocks/websocks-service.ts";
 import type { Entrance } from "./entrance.ts";
 import { FlowBudget } from "./socks5-association.ts";
 import { Socks5Service } from "./socks5-service.ts";
@@ -70,5 +73,18 @@ function createPlain(config: ListenerConfig, parts: EntranceParts): Entrance {
       return new H2Entrance(host, { config, row, upstreamOf });
     case "dns":
       return new DnsEntrance(host, { config, row, upstreamOf });
+    case "websocks":
+      return new StreamEntrance(
+        host,
+        first,
+        (changed) => new WebsocksService(host, partsFor(changed), Date.now),
+      );
+    case "websocks-agent":
+      return new StreamEntrance(
+        host,
+        first,
+        (changed) =>
+          new AgentService(host, partsFor(changed), createTunnels(host, changed.config, parts.tls)),
+      );
   }
 }

@@ -38,9 +38,13 @@ export class StreamEntrance implements Entrance, ServiceHolder {
 
   change(config: ListenerConfig, row: CounterRow): boolean {
     if (config.mode !== this.#mode || config.tls !== undefined) return false;
+    const before = this.#service;
     this.#service = this.#create({ config, row });
+    before.close?.();
     return true;
   }
 
-  close(): void {}
+  close(): void {
+    this.#service.close?.();
+  }
 }

@@ -8,6 +8,7 @@ import { SslContext } from "../../platform/linux/openssl/ssl-context.ts";
 import type { CertificateConfig, TlsConfig } from "../engine-config.ts";
 import { CertificateChoice } from "./certificate-choice.ts";
 import { certificateNames } from "./certificate-names.ts";
+import { PeerGuard } from "./peer-guard.ts";
 import type { TicketRatchet } from "./ticket-ratchet.ts";
 
 /** What the terminators of one loop share. */
@@ -35,6 +36,8 @@ const ALPN: Readonly<Partial<Record<ListenerMode, readonly string[]>>> = {
 
 /** Begins the TLS of a listener's connections, each with the certificate for the host that it names. */
 export class Terminator {
+  /** Who of those with a good certificate may come in. */
+  readonly guard: PeerGuard;
   /** Whether it takes part in the choice of a protocol. */
   readonly choosesProtocol: boolean;
   readonly #tools: TlsTools;
@@ -48,6 +51,7 @@ export class Terminator {
   /** @throws CoreError where a certificate can not be used */
   constructor(tools: TlsTools, { key, mode, tls, certificates }: TerminatorSettings) {
     this.#tools = tools;
+    this.guard = new PeerGuard(tls.peers ?? [], tools.nowMs);
     const missing = tls.certificates.filter((wanted) =>
       certificates.every((one) => one.key !== wanted),
     );
@@ -61,8 +65,7 @@ export class Terminator {
     const alpn = ALPN[mode] ?? [];
     this.choosesProtocol = alpn.length > 0;
     this.#choice = new CertificateChoice(certificates.map(namesOf));
-    // Who was let in by one listener, or with other authorities, is a stranger to this one.
-    const sessionContext = createHash("sha256").update(`${key}\n${tls.clientCaPem}`).digest();
+    const sessionContext = sessionContextOf(key, tls, certificates);
     const contexts: SslContext[] = [];
     try {
       for (const choice of this.#choice.choices) {
@@ -121,6 +124,21 @@ export class Terminator {
     const key = tickets.keyAt(now);
     for (const context of this.#contexts) context.setTicketKey(key);
   }
+}
+
+/**
+ * Who was let in by one listener, or with other authorities, is a stranger to this one. And who resumes a session takes
+ * the server for whom it was then: it must be the same certificate still.
+ */
+function sessionContextOf(
+  key: string,
+  { clientCaPem }: TlsConfig,
+  certificates: readonly CertificateConfig[],
+): Buffer {
+  const shown = certificates.map(({ certPem }) => certPem);
+  return createHash("sha256")
+    .update(JSON.stringify([key, clientCaPem, shown]))
+    .digest();
 }
 
 function namesOf({ key, certPem }: CertificateConfig): ReturnType<typeof certificateNames> {

@@ -6,6 +6,7 @@ import type { SessionHost } from "../relay/session-host.ts";
 import { SecurityGroup } from "../security-group.ts";
 import type { Entrance } from "../services/entrance.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
+import { LimitedWarnings } from "./limited-warnings.ts";
 import { Terminator, type TerminatorSettings, type TlsTools } from "./terminator.ts";
 import { TlsHandshake } from "./tls-handshake.ts";
 import type { SecuredListener } from "./tls-termination.ts";
@@ -20,6 +21,7 @@ export class TlsEntrance implements Entrance {
   #terminator: Terminator;
   #proxies: NetworkSet;
   #access: SecurityGroup | undefined;
+  readonly #warnings: LimitedWarnings;
 
   constructor(
     host: SessionHost,
@@ -32,6 +34,7 @@ export class TlsEntrance implements Entrance {
     this.#host = host;
     this.#tools = parts.tools;
     this.#inner = parts.inner;
+    this.#warnings = new LimitedWarnings(host.log, parts.tools.nowMs);
     this.#listener = parts.listener;
     this.#terminator = new Terminator(parts.tools, settingsOf(parts.listener));
     const { config } = parts.listener;
@@ -40,7 +43,7 @@ export class TlsEntrance implements Entrance {
   }
 
   accept(fd: StreamFd): void {
-    const { config, row } = this.#listener;
+    const { config, row, tls } = this.#listener;
     const from = fd.remoteAddress();
     const port = config.address.family === "unix" ? 0 : config.address.port;
     const access = this.#access;
@@ -51,11 +54,14 @@ export class TlsEntrance implements Entrance {
       expectsHeader: from.family !== "unix" && this.#proxies.has(from.ip),
       allows: (ip) => access?.allows(ip, "TCP", port) ?? true,
       done: (stream) => this.#inner.accept(stream),
-      failed: (reason) => {
+      failed: (reason, hasBegun) => {
         row.opened();
         row.failed();
         row.closed();
-        this.#host.log.debug({ listener: config.key, reason }, "a TLS handshake failed");
+        const fields = { listener: config.key, reason };
+        // Where clients are asked who they are, one that is not let in is worth a line.
+        if (hasBegun && tls.clientCaPem !== "") this.#warnings.warn(fields, "a client was refused");
+        else this.#host.log.debug(fields, "a TLS handshake failed");
       },
     }).start();
   }

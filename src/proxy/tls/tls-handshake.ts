@@ -24,8 +24,8 @@ export interface HandshakeParts {
   readonly allows: (ip: string) => boolean;
   /** It is over: the stream is the receiver's. */
   readonly done: (stream: TlsStream) => void;
-  /** It failed, and the connection is closed. */
-  readonly failed: (reason: string) => void;
+  /** It failed, and the connection is closed; `hasBegun`: the client does speak TLS. */
+  readonly failed: (reason: string, hasBegun: boolean) => void;
 }
 
 /** So much of a hello is looked at; certificates of clients have a limit of their own. */
@@ -160,8 +160,13 @@ export class TlsHandshake implements ReadyHandler, OpenSession {
       this.#fail(result === -ERRNO.EPROTO ? channel.reason : errnoName(result));
       return;
     }
-    this.#leave();
     const { fd, terminator, done } = this.#parts;
+    const refusal = terminator.guard.refusalOf(() => channel.peerCertificate());
+    if (refusal !== undefined) {
+      this.#fail(refusal);
+      return;
+    }
+    this.#leave();
     const alpn = terminator.choosesProtocol ? channel.alpn() : "";
     const proxied = this.#proxied && {
       remote: ipAddress(this.#proxied.source.ip, this.#proxied.source.port),
@@ -189,7 +194,7 @@ export class TlsHandshake implements ReadyHandler, OpenSession {
     // An alert that says why is on its way to those who speak TLS.
     if (hasBegun) this.#parts.fd.close();
     else this.#parts.fd.reset();
-    this.#parts.failed(reason);
+    this.#parts.failed(reason, hasBegun);
   }
 
   #leave(): void {

@@ -45,6 +45,7 @@ export class TlsStream implements StreamFd, Secured {
     return this.#raw.isClosed;
   }
 
+  /** Where the handshake is over already, as that of a client is. */
   finishOpen(): number {
     return 0;
   }

@@ -1,6 +1,6 @@
 import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../../core/backoff.ts";
 import { CoreError } from "../../core/errors.ts";
-import { formatListenAddress } from "../../core/options/listen-address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 import {
   DEFAULT_KEEP_ALIVE,
   type KeepAliveOptions,
@@ -11,6 +11,7 @@ import type { SourceReporter } from "../source.ts";
 import { type ApiTarget, connectApi } from "./api-target.ts";
 import { type ChangeOp, WatchCall, type WatchMethod } from "./watch-call.ts";
 
+/** `address` is read at each connection: it may come to be another one. */
 export interface ApiClientOptions extends ApiTarget {
   /** From 0 to 1, without 1. */
   readonly random: () => number;
@@ -47,6 +48,8 @@ export class ApiClient {
   readonly #report: SourceReporter;
   readonly #abort = new AbortController();
   #call: WatchCall | undefined;
+  /** Where the call is. */
+  #connected: ListenAddress | undefined;
   #failures = 0;
 
   constructor(options: ApiClientOptions, method: WatchMethod, report: SourceReporter) {
@@ -84,6 +87,13 @@ export class ApiClient {
     this.#call?.replace(request);
   }
 
+  /** Leaves a server that is not the one to ask any more: the one of the options is asked from now on. */
+  moveOn(): void {
+    if (this.#connected !== undefined && this.#connected !== this.#options.address) {
+      this.#call?.close();
+    }
+  }
+
   close(): void {
     this.#abort.abort();
     this.#call?.close();
@@ -99,11 +109,13 @@ export class ApiClient {
 
   async #connect(): Promise<WatchCall> {
     const { connectTimeoutMs, maxMessageBytes } = { ...DEFAULTS, ...this.#options };
-    const session = await connectApi(this.#options, connectTimeoutMs);
+    const { address, tls } = this.#options;
+    const session = await connectApi({ address, tls }, connectTimeoutMs);
     if (this.#abort.signal.aborted) {
       session.destroy();
       throw closed();
     }
+    this.#connected = address;
     this.#call = new WatchCall(session, this.#method, maxMessageBytes);
     keepAlive(session, this.#options.keepAlive ?? DEFAULT_KEEP_ALIVE);
     return this.#call;
@@ -112,6 +124,7 @@ export class ApiClient {
   async #failed(cause: unknown): Promise<void> {
     this.#call?.close();
     this.#call = undefined;
+    this.#connected = undefined;
     this.#failures += 1;
     this.#report.failed(
       cause instanceof CoreError

@@ -19,6 +19,8 @@ export interface ApiNodeWatcher {
   next(signal?: AbortSignal): Promise<readonly Op[]>;
   /** From now on these services only; for a watch that began with an interest. */
   setInterest(keys: readonly string[]): void;
+  /** Leaves a server that is not at the address of the options any more. */
+  moveOn(): void;
   close(): void;
 }
 
@@ -68,6 +70,10 @@ class NodeWatch implements ApiNodeWatcher {
       this.#change = undefined;
       if (change !== undefined) return change;
     }
+  }
+
+  moveOn(): void {
+    this.#client.moveOn();
   }
 
   close(): void {

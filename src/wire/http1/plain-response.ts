@@ -1,6 +1,7 @@
 /** What a proxy itself says, by status. */
 const REASONS: Readonly<Record<number, string>> = {
   400: "Bad Request",
+  401: "Unauthorized",
   403: "Forbidden",
   405: "Method Not Allowed",
   408: "Request Timeout",

@@ -1,30 +1,16 @@
-import { checksumOf, pseudoHeaderSum, sumOf } from "./checksum.ts";
+import { addressSum, clear, copy, type PacketPlace, putAnswerHeader } from "./answer-header.ts";
+import { checksumOf, sumOf } from "./checksum.ts";
 import {
   ICMP_CHECKSUM,
   ICMP_HEADER_BYTES,
   PROTOCOL_ICMP,
   PROTOCOL_ICMP6,
-  V4_CHECKSUM,
-  V4_DESTINATION,
   V4_DONT_FRAGMENT,
   V4_FRAGMENT,
   V4_HEADER_BYTES,
-  V4_LENGTH,
-  V4_PROTOCOL,
-  V4_SOURCE,
-  V6_DESTINATION,
   V6_HEADER_BYTES,
-  V6_LENGTH,
-  V6_NEXT,
-  V6_SOURCE,
 } from "./ip-numbers.ts";
 import { type IpPacket, NOT_A_FRAGMENT } from "./ip-packet.ts";
-
-/** Where a packet is to be written. */
-export interface PacketPlace {
-  readonly view: DataView;
-  readonly at: number;
-}
 
 /** What an error says: a type and a code, and for too long a packet the MTU. */
 interface IcmpError {
@@ -47,9 +33,6 @@ const MTU_AT = 4;
 /** RFC 1812, 4.3.2.3 and RFC 4443, 2.4: how long such a message may be. */
 const V4_MAX_BYTES = 576;
 const V6_MAX_BYTES = 1280;
-const HOP_LIMIT = 64;
-const V4_VERSION_AND_LENGTH = 0x45;
-const V6_VERSION = 0x60;
 
 /** Whether a packet that is too long may be cut in two by others than its sender. */
 export function mayBeFragmented(view: DataView, offset: number, packet: IpPacket): boolean {
@@ -70,8 +53,8 @@ export function isIcmpError(view: DataView, offset: number, packet: IpPacket): b
 export function renewIcmpChecksum(view: DataView, offset: number, packet: IpPacket): void {
   const icmp = offset + packet.l4At;
   const l4Bytes = packet.byteCount - packet.l4At;
-  const addresses = { addresses: offset + V6_SOURCE, byteCount: 32 };
-  const pseudo = packet.isV6 ? pseudoHeaderSum(view, addresses, PROTOCOL_ICMP6, l4Bytes) : 0;
+  const body = { protocol: PROTOCOL_ICMP6, byteCount: l4Bytes };
+  const pseudo = packet.isV6 ? addressSum(view, offset, true, body) : 0;
   view.setUint16(icmp + ICMP_CHECKSUM, 0);
   view.setUint16(icmp + ICMP_CHECKSUM, checksumOf(sumOf(view, icmp, l4Bytes, pseudo)));
 }
@@ -117,85 +100,21 @@ function writeError(
   error: IcmpError,
   out: PacketPlace,
 ): number {
-  return packet.isV6
-    ? writeV6(view, offset, packet, error, out.view, out.at)
-    : writeV4(view, offset, packet, error, out.view, out.at);
-}
-
-function writeV4(
-  view: DataView,
-  offset: number,
-  packet: IpPacket,
-  error: IcmpError,
-  out: DataView,
-  at: number,
-): number {
-  const quoted = Math.min(packet.byteCount, V4_MAX_BYTES - V4_HEADER_BYTES - ICMP_HEADER_BYTES);
-  const total = V4_HEADER_BYTES + ICMP_HEADER_BYTES + quoted;
-  clear(out, at, V4_HEADER_BYTES + ICMP_HEADER_BYTES);
-  out.setUint8(at, V4_VERSION_AND_LENGTH);
-  out.setUint16(at + V4_LENGTH, total);
-  out.setUint8(at + V4_PROTOCOL - 1, HOP_LIMIT);
-  out.setUint8(at + V4_PROTOCOL, PROTOCOL_ICMP);
-  copy(view, offset + V4_DESTINATION, 4, out, at + V4_SOURCE);
-  copy(view, offset + V4_SOURCE, 4, out, at + V4_DESTINATION);
-  out.setUint16(at + V4_CHECKSUM, checksumOf(sumOf(out, at, V4_HEADER_BYTES)));
-  const icmp = at + V4_HEADER_BYTES;
-  out.setUint8(icmp, error.v4[0]);
-  out.setUint8(icmp + 1, error.v4[1]);
-  // The upper half is not used.
-  out.setUint32(icmp + MTU_AT, error.mtu);
-  copy(view, offset, quoted, out, icmp + ICMP_HEADER_BYTES);
-  out.setUint16(icmp + ICMP_CHECKSUM, checksumOf(sumOf(out, icmp, ICMP_HEADER_BYTES + quoted)));
-  return total;
-}
-
-function writeV6(
-  view: DataView,
-  offset: number,
-  packet: IpPacket,
-  error: IcmpError,
-  out: DataView,
-  at: number,
-): number {
-  const quoted = Math.min(packet.byteCount, V6_MAX_BYTES - V6_HEADER_BYTES - ICMP_HEADER_BYTES);
-  const l4Bytes = ICMP_HEADER_BYTES + quoted;
-  clear(out, at, V6_HEADER_BYTES + ICMP_HEADER_BYTES);
-  out.setUint8(at, V6_VERSION);
-  out.setUint16(at + V6_LENGTH, l4Bytes);
-  out.setUint8(at + V6_NEXT, PROTOCOL_ICMP6);
-  out.setUint8(at + V6_NEXT + 1, HOP_LIMIT);
-  copy(view, offset + V6_DESTINATION, 16, out, at + V6_SOURCE);
-  copy(view, offset + V6_SOURCE, 16, out, at + V6_DESTINATION);
-  const icmp = at + V6_HEADER_BYTES;
-  out.setUint8(icmp, error.v6[0]);
-  out.setUint8(icmp + 1, error.v6[1]);
-  out.setUint32(icmp + MTU_AT, error.mtu);
-  copy(view, offset, quoted, out, icmp + ICMP_HEADER_BYTES);
-  const pseudo = pseudoHeaderSum(
-    out,
-    { addresses: at + V6_SOURCE, byteCount: 32 },
-    PROTOCOL_ICMP6,
-    l4Bytes,
-  );
-  out.setUint16(icmp + ICMP_CHECKSUM, checksumOf(sumOf(out, icmp, l4Bytes, pseudo)));
-  return V6_HEADER_BYTES + l4Bytes;
-}
-
-export function clear(view: DataView, at: number, byteCount: number): void {
-  bytesAt(view, at, byteCount).fill(0);
-}
-
-export function copy(
-  from: DataView,
-  at: number,
-  byteCount: number,
-  to: DataView,
-  toAt: number,
-): void {
-  bytesAt(to, toAt, byteCount).set(bytesAt(from, at, byteCount));
-}
-
-function bytesAt(view: DataView, at: number, byteCount: number): Uint8Array {
-  return new Uint8Array(view.buffer, view.byteOffset + at, byteCount);
+  const { isV6 } = packet;
+  const headerBytes = isV6 ? V6_HEADER_BYTES : V4_HEADER_BYTES;
+  const maxBytes = isV6 ? V6_MAX_BYTES : V4_MAX_BYTES;
+  const quoted = Math.min(packet.byteCount, maxBytes - headerBytes - ICMP_HEADER_BYTES);
+  const protocol = isV6 ? PROTOCOL_ICMP6 : PROTOCOL_ICMP;
+  const body = { protocol, byteCount: ICMP_HEADER_BYTES + quoted };
+  const icmp = out.at + putAnswerHeader(view, offset, packet, body, out);
+  const [type, code] = isV6 ? error.v6 : error.v4;
+  clear(out.view, icmp, ICMP_HEADER_BYTES);
+  out.view.setUint8(icmp, type);
+  out.view.setUint8(icmp + 1, code);
+  // The upper half is not used by IPv4.
+  out.view.setUint32(icmp + MTU_AT, error.mtu);
+  copy(view, offset, quoted, out.view, icmp + ICMP_HEADER_BYTES);
+  const sum = isV6 ? addressSum(out.view, out.at, isV6, body) : 0;
+  out.view.setUint16(icmp + ICMP_CHECKSUM, checksumOf(sumOf(out.view, icmp, body.byteCount, sum)));
+  return headerBytes + body.byteCount;
 }

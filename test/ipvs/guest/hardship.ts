@@ -10,6 +10,7 @@ import { Machine } from "./machine.ts";
 
 const { port, targetPort, clusterIP, outside } = TOPOLOGY;
 const COUNT = 600;
+const MAX_TRIES = 10;
 
 function manyServices(): readonly ModelObject[] {
   return Array.from({ length: COUNT }, (_, index) => [
@@ -37,24 +38,41 @@ function entriesOf(machine: Machine): number {
   return listed.match(/^(TCP| {2}-> [0-9A-F])/gm)?.length ?? 0;
 }
 
+/** Whether it was killed when a part of the services was there. */
+async function isKilledInTheMiddle(
+  machine: Machine,
+  objects: readonly ModelObject[],
+): Promise<boolean> {
+  await machine.apply();
+  expect(entriesOf(machine)).toBe(0);
+  const ended = machine.apply(...objects).then(
+    () => "done",
+    (error: unknown) => String(error),
+  );
+  await vi.waitFor(() => expect(entriesOf(machine)).toBeGreaterThan(0), {
+    interval: 1,
+    timeout: 60_000,
+  });
+  await machine.restart();
+  const end = await ended;
+  if (end !== "done") expect(end).toContain("process ended");
+  const left = entriesOf(machine);
+  expect(left).toBeGreaterThan(0);
+  return end !== "done" && left < 2 * COUNT;
+}
+
 test("a process that is killed in the middle of a sync leaves a part; the next one makes it whole", async () => {
   const machine = await Machine.open();
   const objects = manyServices();
   await machine.apply(...objects);
   const whole = machine.state();
   expect(entriesOf(machine)).toBe(2 * COUNT);
-  await machine.apply();
-  expect(entriesOf(machine)).toBe(0);
-  const killed = expect(machine.apply(...objects)).rejects.toThrow("process ended");
-  await vi.waitFor(() => expect(entriesOf(machine)).toBeGreaterThan(0), {
-    interval: 1,
-    timeout: 60_000,
-  });
-  await machine.restart();
-  await killed;
-  const left = entriesOf(machine);
-  expect(left).toBeGreaterThan(0);
-  expect(left).toBeLessThan(2 * COUNT);
+  // On a busy machine the whole sync may be over before this process has its turn to kill.
+  let tries = 1;
+  while (!(await isKilledInTheMiddle(machine, objects))) {
+    expect(tries).toBeLessThan(MAX_TRIES);
+    tries += 1;
+  }
   await machine.apply(...objects);
   expect(machine.state()).toBe(whole);
 });

@@ -1,12 +1,15 @@
 import { expect, test, vi } from "vitest";
 import { endpointSchema } from "../../../src/core/model/endpoint.ts";
+import { listenerSchema } from "../../../src/core/model/listener.ts";
+import type { ModelObject } from "../../../src/core/model/object.ts";
 import { serviceSchema } from "../../../src/core/model/service.ts";
-import { TOPOLOGY } from "../../../src/core/route/scenarios/topology.ts";
+import { TOPOLOGY, type WorkloadName } from "../../../src/core/route/scenarios/topology.ts";
+import { parseGreeting } from "../../netns/greeting.ts";
 import { Lines } from "../../netns/namespace-lines.ts";
-import { endpoint, service } from "../../netns/play.ts";
+import { endpoint, NODE_IPS, service } from "../../netns/play.ts";
 import { Machine } from "./machine.ts";
 
-const { clusterIP, port, targetPort, outside } = TOPOLOGY;
+const { clusterIP, listenPort, port, targetPort, outside } = TOPOLOGY;
 const ECHO_PORT = 7777;
 
 const ECHO = `require("node:net").createServer((socket) => socket.on("error", () => undefined).pipe(socket)).listen(${ECHO_PORT}, () => console.log("serving"))`;
@@ -75,9 +78,18 @@ test("a restart with the same state changes nothing; one half-way through is mad
   ];
   await machine.apply(...objects);
   const before = machine.state();
+  // What is made anew begins to count at 0.
+  const call = { party: "outside", protocol: "TCP", from: outside.v4, port } as const;
+  await machine.stage.call([{ ...call, to: clusterIP.v4 }]);
+  const count = (): string | undefined =>
+    new RegExp(`TCP +${clusterIP.v4}:${port} +(\\d+)`).exec(
+      machine.run("ipvsadm", "-Ln", "--stats"),
+    )?.[1];
+  await vi.waitFor(() => expect(count()).toBe("1"), { timeout: FORGETTING_MS });
   await machine.restart();
   await machine.apply(...objects);
   expect(machine.state()).toBe(before);
+  expect(count()).toBe("1");
   // As if it had ended between two patch groups.
   machine.run("ipvsadm", "-D", "-t", `${clusterIP.v4}:${port}`);
   machine.run("ipset", "flush", "KUBE-NODE-PORT");
@@ -145,19 +157,55 @@ test("from IPVS to iptables and back without a clean-up: each removes the other'
   await machine.apply(...objects);
   expect(await isServed()).toBe(true);
   await machine.restart("iptables");
-  await machine.apply(...objects);
+  const udpBy = async (workload: WorkloadName): Promise<boolean> => {
+    const [outcome] = await machine.stage.call([UDP_CALL]);
+    const by = outcome?.kind === "answered" ? parseGreeting(outcome.text).at : outcome?.kind;
+    return by === TOPOLOGY.workloads[workload].addresses.v4;
+  };
+  await machine.apply(...objects, ...udpThroughListener("web-a"));
   expect(await isServed()).toBe(true);
+  expect(await udpBy("web-a")).toBe(true);
   const rules = machine.run("iptables-legacy-save");
   expect(rules).toContain("KUBE-SVC-");
   expect(rules).not.toContain("KUBE-IPVS-");
   await machine.restart();
-  await machine.apply(...objects);
+  // The flow that the rules of iptables began would still be led by what the kernel remembers of it.
+  await machine.apply(...objects, ...udpThroughListener("web-b"));
   expect(await isServed()).toBe(true);
+  expect(await udpBy("web-b")).toBe(true);
   expect(machine.run("iptables-legacy-save")).not.toContain("KUBE-SVC-");
 });
 
-test("schedulers by annotation, persistence and strict ARP", async () => {
-  const machine = await Machine.open({ ipvsStrictArp: "true" });
+const UDP_CALL = {
+  party: "outside",
+  protocol: "UDP",
+  from: outside.v4,
+  fromPort: 41_000,
+  to: NODE_IPS.v4,
+  port: listenPort,
+} as const;
+
+function udpThroughListener(workload: WorkloadName): readonly ModelObject[] {
+  return [
+    serviceSchema.parse({
+      kind: "Service",
+      name: "dns",
+      ports: [{ name: "main", protocol: "UDP", port, targetPort }],
+    }),
+    endpoint(workload, { name: "dns", group: "dns" }),
+    listenerSchema.parse({
+      kind: "Listener",
+      name: "front",
+      mode: "udp",
+      address: NODE_IPS.v4,
+      port: listenPort,
+      service: "default/dns",
+    }),
+  ];
+}
+
+test("schedulers by annotation, persistence, time-outs and strict ARP", async () => {
+  const machine = await Machine.open({ ipvsStrictArp: "true", ipvsUdpTimeout: "77s" });
   const names = ["rr", "wrr", "lc", "wlc", "sh", "mh", "sed", "nq"];
   const services = names.map((name, index) =>
     serviceSchema.parse({
@@ -177,7 +225,9 @@ test("schedulers by annotation, persistence and strict ARP", async () => {
       `-A -t 10.96.1.${index + 1}:80 -s ${name}${index === 0 ? " -p 600" : ""}`,
     );
   });
-  expect(machine.run("cat", "/proc/sys/net/ipv4/conf/all/arp_ignore").trim()).toBe("1");
+  const arp = ["ignore", "announce"].map((name) => `/proc/sys/net/ipv4/conf/all/arp_${name}`);
+  expect(machine.run("cat", ...arp)).toBe("1\n2\n");
+  expect(machine.run("ipvsadm", "-l", "--timeout")).toContain("900 120 77");
 });
 
 test("a thousand services, read back by the tools", async () => {

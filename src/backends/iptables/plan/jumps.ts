@@ -4,6 +4,8 @@ import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts
 import type { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareRule, renderRule } from "../../../platform/linux/iptables/rule.ts";
 import {
+  CALLS_IN,
+  CALLS_OUT,
   FIREWALL,
   FORWARD,
   HEALTH_PORTS,
@@ -15,24 +17,32 @@ import {
 } from "../../kube-chains.ts";
 
 const NEW = ["-m conntrack --ctstate NEW"];
+/** Not what comes back to this node's own connections. */
+const CALLING = ["-m conntrack --ctdir ORIGINAL"];
 
 const firewall = jump(FIREWALL, "kubernetes load balancer firewall", NEW);
 const services = jump(REFUSED_SERVICES, "kubernetes service portals", NEW);
 const external = jump(REFUSED_EXTERNAL, "kubernetes externally-visible service portals", NEW);
 const portals = jump(SERVICES, "kubernetes service portals");
 
-/** Where packets come into our chains, in this order. */
+/**
+ * Where packets come into our chains, in this order. Unlike kube-proxy's, one question at each hook
+ * of this node tells packets of connections that stand from others.
+ */
 export const JUMPS: Jumps = new Map<ChainId, readonly string[]>([
-  [
-    "filter INPUT",
-    [firewall, jump(HEALTH_PORTS, "kubernetes health check service ports"), external],
-  ],
+  ["filter INPUT", [jump(CALLS_IN, "kubernetes calls of this node", CALLING)]],
   ["filter FORWARD", [firewall, jump(FORWARD, "kubernetes forwarding rules"), services, external]],
-  // Unlike kube-proxy's: this node's own calls of an external address are refused, too.
-  ["filter OUTPUT", [firewall, services, external]],
+  ["filter OUTPUT", [jump(CALLS_OUT, "kubernetes calls by this node", NEW)]],
   ["nat PREROUTING", [portals]],
   ["nat OUTPUT", [portals]],
   ["nat POSTROUTING", [jump(POSTROUTING, "kubernetes postrouting rules")]],
+]);
+
+/** Where those of this node's own hooks lead on to. */
+export const LED_ON: Jumps = new Map<ChainId, readonly string[]>([
+  [CALLS_IN, [firewall, jump(HEALTH_PORTS, "kubernetes health check service ports"), external]],
+  // Unlike kube-proxy's: this node's own calls of an external address are refused, too.
+  [CALLS_OUT, [firewall, services, external]],
 ]);
 
 /** Tells our rule from kubelet's, which says the same. */

@@ -16,6 +16,7 @@ import {
 } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
+import { LED_ON } from "./jumps.ts";
 
 /**
  * The rules that are there without any service. What it has in shared chains stands behind the rules
@@ -27,6 +28,7 @@ export function planBase(context: PlanContext): GroupRules {
   for (const canary of CANARIES) builder.chain(canary);
   planMasquerade(context, builder);
   planForward(context, builder);
+  for (const [chain, jumps] of LED_ON) builder.chain(chain).push(...jumps);
   const nodePorts = context.nodePortDestinations.map((destination) =>
     renderRule({
       destination,
@@ -63,9 +65,19 @@ function planMasquerade({ mark, localMatches }: PlanContext, builder: GroupBuild
     );
 }
 
-/** What conntrack takes for invalid would reach a client with an address that it never called. */
+/**
+ * What conntrack takes for invalid would reach a client with an address that it never called. Most
+ * packets are of connections that stand: they are asked for first.
+ */
 function planForward({ mark, isLiberal }: PlanContext, builder: GroupBuilder): void {
   const rules = builder.chain(FORWARD);
+  rules.push(
+    renderRule({
+      comment: "kubernetes forwarding conntrack rule",
+      matches: ["-m conntrack --ctstate RELATED,ESTABLISHED"],
+      target: "ACCEPT",
+    }),
+  );
   if (!isLiberal) {
     rules.push(renderRule({ matches: ["-m conntrack --ctstate INVALID"], target: "DROP" }));
   }
@@ -73,11 +85,6 @@ function planForward({ mark, isLiberal }: PlanContext, builder: GroupBuilder): v
     renderRule({
       comment: "kubernetes forwarding rules",
       matches: [`-m mark --mark ${mark}/${mark}`],
-      target: "ACCEPT",
-    }),
-    renderRule({
-      comment: "kubernetes forwarding conntrack rule",
-      matches: ["-m conntrack --ctstate RELATED,ESTABLISHED"],
       target: "ACCEPT",
     }),
   );

@@ -1,11 +1,10 @@
 import { familyOf, isWildcard } from "../../../core/model/address.ts";
-import { type Listener, protocolOf } from "../../../core/model/listener.ts";
+import { type Listener, leadsTo, protocolOf } from "../../../core/model/listener.ts";
 import { keyOf } from "../../../core/model/object.ts";
 import type { SecurityGroup } from "../../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../../core/model/service.ts";
 import { hostNetwork } from "../../../platform/linux/iptables/rule.ts";
 import { listenerAccess } from "../../access-list.ts";
-import { leadsTo } from "../../is-for-the-kernel.ts";
 import { LISTENERS, LISTENERS_ANY } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { listenerFirewallChain } from "./chain-names.ts";

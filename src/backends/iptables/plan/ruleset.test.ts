@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
 import { parseSave } from "../../../platform/linux/iptables/parse-save.ts";
+import type { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { SERVICES } from "../../kube-chains.ts";
 import { GroupBuilder, type GroupRules, NO_RULES } from "./group-rules.ts";
 import { BASE, Ruleset } from "./ruleset.ts";
@@ -28,9 +29,9 @@ function settled(...groups: readonly (readonly [string, GroupRules])[]): Ruleset
   return ruleset;
 }
 
-function lines(script: { render(): string }): readonly string[] {
+function lines(script: RestoreScript): readonly string[] {
   return script
-    .render()
+    .render("nft")
     .split("\n")
     .filter((line) => line !== "");
 }
@@ -47,7 +48,7 @@ describe("a change", () => {
       "COMMIT",
     ]);
     expect(script.size).toBe(4);
-    expect(script.tableCount).toBe(1);
+    expect(script.transactionCount("nft")).toBe(1);
   });
 
   test("takes rules away before the chain that they lead to", () => {

@@ -18,33 +18,35 @@ import type { FamilySets } from "./set-names.ts";
 export class GlueKeeper {
   readonly #tool: IptablesTool;
   readonly #sets: FamilySets;
-  #context: PlanContext | undefined;
+  /** What rules should be like, and what they were last made like. */
+  #wanted: PlanContext | undefined;
+  #written: PlanContext | undefined;
 
   constructor(tool: IptablesTool, sets: FamilySets) {
     this.#tool = tool;
     this.#sets = sets;
   }
 
+  /** Whether they were written once. Without them, nobody may come to services. */
+  get stand(): boolean {
+    return this.#written !== undefined;
+  }
+
   /** @returns how many lines were executed */
   async sync(context: PlanContext): Promise<number> {
-    if (deepEqual(context, this.#context)) return 0;
-    const lines = await this.#write(context);
-    this.#context = context;
-    return lines;
+    this.#wanted = context;
+    return deepEqual(context, this.#written) ? 0 : this.#write(context);
   }
 
-  /** The same where others may have altered something. */
+  /** The same where others may have altered something, or it failed before. */
   async repair(): Promise<number> {
-    return this.#context === undefined ? 0 : this.#write(this.#context);
-  }
-
-  forget(): void {
-    this.#context = undefined;
+    return this.#wanted === undefined ? 0 : this.#write(this.#wanted);
   }
 
   async #write(context: PlanContext): Promise<number> {
     const script = compareGlue(parseSave(await this.#tool.save()), context, this.#sets);
-    if (!script.isEmpty) await this.#tool.restore(script.render());
+    if (!script.isEmpty) await this.#tool.restore(script.render(this.#tool.mode));
+    this.#written = context;
     return script.size;
   }
 }

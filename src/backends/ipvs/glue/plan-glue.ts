@@ -15,6 +15,7 @@ import {
   IPVS_FILTER,
   IPVS_FIREWALL,
   LOCAL_POLICY,
+  MANGLE_CANARY,
   MARK_MASQ,
   NOT_LOCAL,
   POSTROUTING,
@@ -76,7 +77,7 @@ export function planGlue(
     renderRule({ matches, target });
 
   return new Map<ChainId, readonly string[]>([
-    ...CANARIES.map((canary) => [canary, []] as const),
+    ...[MANGLE_CANARY, ...CANARIES].map((canary) => [canary, []] as const),
     [
       IPVS_FIREWALL,
       [

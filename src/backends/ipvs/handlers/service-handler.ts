@@ -4,7 +4,7 @@ import type { VirtualServer } from "../../../wire/netlink/ipvs/virtual-server.ts
 import { SERVED_SETS, type SetKey } from "../glue/set-names.ts";
 import type { EndpointHandlers, Handler, ServiceHandlers } from "../patch/patch.ts";
 import type { EndpointInfo, Entrance, ServiceInfo } from "../plan/service-info.ts";
-import type { Claimant } from "./claimant.ts";
+import type { Claimant, Verb } from "./claimant.ts";
 
 const nothing = (): void => undefined;
 
@@ -79,7 +79,8 @@ export class ServiceHandler implements Handler {
   #claimAccess({ access, ...entrance }: Entrance, verb: Verb): void {
     if (access === undefined) return;
     const at = callTo(entrance);
-    this.#claimant.entry(verb, "guarded", at);
+    // It is guarded only while those who may call are known.
+    if (verb === "release") this.#claimant.entry(verb, "guarded", at);
     const seen = new Set<string>();
     for (const { network, access: kind, destination } of access.entries) {
       if (destination !== undefined && !isHost(destination, entrance.ip)) continue;
@@ -88,6 +89,7 @@ export class ServiceHandler implements Handler {
     if (access.otherwise === "allow") {
       this.#claimNetwork(at, entrance.ip.includes(":") ? "::/0" : "0.0.0.0/0", false, seen, verb);
     }
+    if (verb === "claim") this.#claimant.entry(verb, "guarded", at);
   }
 
   /** The first who says something of a network decides. */
@@ -121,8 +123,6 @@ export class ServiceHandler implements Handler {
     if (isLocal) this.#claimant.entry(verb, "loopBack", { ip, protocol, port, second: ip });
   }
 }
-
-type Verb = "claim" | "release";
 
 function callTo({ ip, protocol, port }: Pick<Entrance, "ip" | "protocol" | "port">): IpSetEntry {
   return { ip, protocol, port };

@@ -5,7 +5,7 @@ import {
   serverId,
   type VirtualServer,
 } from "../../../wire/netlink/ipvs/virtual-server.ts";
-import type { Backing } from "./proxier.ts";
+import type { Backing } from "./virtual-servers.ts";
 
 /** Real servers that are to go once their last connection has ended, by key. */
 export class Drains {

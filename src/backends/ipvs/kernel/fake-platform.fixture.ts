@@ -1,7 +1,7 @@
 import { CoreError } from "../../../core/errors.ts";
 import { familyOf } from "../../../core/model/address.ts";
 import type { RefusedChange } from "../../../platform/linux/netlink/exchange-batches.ts";
-import { entryText } from "../../../wire/netlink/ipset/ip-set.ts";
+import { entryText, type IpSetEntry } from "../../../wire/netlink/ipset/ip-set.ts";
 import type { IpvsChange } from "../../../wire/netlink/ipvs/encode-ipvs.ts";
 import {
   type Destination,
@@ -16,14 +16,34 @@ export interface FakeKernel {
   readonly servers: Map<string, VirtualServer>;
   /** By server and destination. */
   readonly destinations: Map<string, Destination>;
-  /** By set and entry without its mark. */
-  readonly entries: Map<string, string>;
+  /** By set and entry, without what an entry carries beside itself. */
+  readonly entries: Map<string, { readonly set: string; readonly entry: IpSetEntry }>;
+  /** Of the link of services. */
   readonly addresses: Set<string>;
+  /** Of all other links. */
+  readonly otherAddresses: Set<string>;
+}
+
+/** One that holds nothing. */
+export function createFakeKernel(): FakeKernel {
+  return {
+    servers: new Map(),
+    destinations: new Map(),
+    entries: new Map(),
+    addresses: new Set(),
+    otherAddresses: new Set(),
+  };
+}
+
+/** All entries of sets as `ipset` prints them. */
+export function entryTexts({ entries }: FakeKernel): readonly string[] {
+  return [...entries.values()].map(({ entry }) => entryText(entry));
 }
 
 const NO_STATISTICS = { connections: 0, packetsIn: 0, packetsOut: 0, bytesIn: 0, bytesOut: 0 };
 const UNUSED = {
   isTranslated: true,
+  isLimited: false,
   activeConnections: 0,
   inactiveConnections: 0,
   statistics: NO_STATISTICS,
@@ -39,7 +59,11 @@ export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
   return {
     ipvs: {
       servers: async () =>
-        [...kernel.servers.values()].map((server) => ({ ...server, statistics: NO_STATISTICS })),
+        [...kernel.servers.values()].map((server) => ({
+          ...server,
+          isByAddress: true,
+          statistics: NO_STATISTICS,
+        })),
       destinations: async (server) =>
         [...kernel.destinations]
           .filter(([key]) => key.startsWith(`${serverId(server)} `))
@@ -52,13 +76,15 @@ export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
       close: () => undefined,
     },
     sets: {
-      entries: async () => [],
+      entries: async (name) =>
+        [...kernel.entries.values()].flatMap(({ set, entry }) => (set === name ? [entry] : [])),
       change: async (changes) => {
         for (const change of changes) {
           if (!("entry" in change)) continue;
-          const { mark: _, ...entry } = change.entry;
-          const key = `${change.set.name} ${entryText(entry)}`;
-          if (change.kind === "add") kernel.entries.set(key, entryText(change.entry));
+          const { set, entry, kind } = change;
+          const { mark: _, isException: __, ...bare } = entry;
+          const key = `${set.name} ${entryText(bare)}`;
+          if (kind === "add") kernel.entries.set(key, { set: set.name, entry });
           else kernel.entries.delete(key);
         }
         return [];
@@ -70,7 +96,7 @@ export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
       exists: async () => true,
       addresses: async (family) => ({
         own: [...kernel.addresses].filter((ip) => familyOf(ip) === family),
-        others: [],
+        others: [...kernel.otherAddresses].filter((ip) => familyOf(ip) === family),
       }),
       change: async (changes) => {
         for (const { kind, ip } of changes) {
@@ -79,7 +105,7 @@ export function createFakePlatform(kernel: FakeKernel): IpvsPlatform {
         }
         return [];
       },
-      remove: async () => undefined,
+      remove: async () => kernel.addresses.clear(),
       close: () => undefined,
     },
   };

@@ -18,6 +18,7 @@ test("what is needed from the start is loaded and told; what is missing is told 
       asked.push(...names);
       return { loaded: ["ip_vs", "ip_set"], missing: ["ip_vs_sh"] };
     },
+    notLoaded: () => [],
     absent: () => [],
   };
   await prepareModules(modules, "sh", log);

@@ -25,13 +25,18 @@ export function remedyFor(modules: readonly string[]): string {
   return `modprobe -a ${modules.join(" ")}, or install the package with the rest of this kernel's modules`;
 }
 
+/** What is needed from the start. */
+export function modulesFor(scheduler: Scheduler): readonly string[] {
+  return ["ip_vs", moduleOf(scheduler), ...AROUND];
+}
+
 /** Loads what is needed from the start; other schedulers are loaded when they are asked for. Told. */
 export async function prepareModules(
   modules: KernelModules,
   scheduler: Scheduler,
   log: Log,
 ): Promise<void> {
-  const { loaded, missing } = await modules.ensure(["ip_vs", moduleOf(scheduler), ...AROUND]);
+  const { loaded, missing } = await modules.ensure(modulesFor(scheduler));
   if (loaded.length > 0) {
     log.info({ backend: "ipvs" }, `modules of the kernel were loaded: ${loaded.join(", ")}`);
   }

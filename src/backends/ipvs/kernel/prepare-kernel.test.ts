@@ -6,7 +6,7 @@ import type { IpvsChange } from "../../../wire/netlink/ipvs/encode-ipvs.ts";
 import { setsOf } from "../glue/set-names.ts";
 import { IPVS_OPTIONS } from "../options.ts";
 import { settingsOf } from "../settings.ts";
-import { createFakePlatform } from "./fake-platform.fixture.ts";
+import { createFakeKernel, createFakePlatform } from "./fake-platform.fixture.ts";
 import type { IpvsPlatform } from "./platform.ts";
 import { prepareKernel } from "./prepare-kernel.ts";
 
@@ -37,16 +37,16 @@ function prepared(
       return true;
     },
   };
-  const fake = createFakePlatform({
-    servers: new Map(),
-    destinations: new Map(),
-    entries: new Map(),
-    addresses: new Set(),
-  });
+  const fake = createFakePlatform(createFakeKernel());
+  let timeouts = { tcp: 60, tcpFin: 120, udp: 300 };
   const ipvs = {
     ...fake.ipvs,
+    timeouts: async () => timeouts,
     change: async (items: readonly IpvsChange[]) => {
       changes.push(...items);
+      for (const item of items) {
+        if (item.kind === "setConfig") timeouts = { ...timeouts, tcp: item.timeouts.tcp };
+      }
       return [];
     },
   };
@@ -73,11 +73,15 @@ test("settings are made and told once", async () => {
 });
 
 test("strict ARP and time-outs where they are asked for", async () => {
-  const { run, set, changes } = prepared({ ipvsStrictArp: "true", ipvsTcpTimeout: "15m" }, "6.1.0");
+  const flags = { ipvsStrictArp: "true", ipvsTcpTimeout: "15m" };
+  const { run, set, told, changes } = prepared(flags, "6.1.0");
   await run();
   expect(set.get("net.ipv4.conf.all.arp_ignore")).toBe("1");
   expect(set.get("net.ipv4.conf.all.arp_announce")).toBe("2");
   expect(changes).toEqual([{ kind: "setConfig", timeouts: { tcp: 900, tcpFin: 0, udp: 0 } }]);
+  expect(told).toContain("the time-outs of IPVS were set: tcp 900 s, tcpfin 120 s, udp 300 s");
+  await run();
+  expect(changes).toHaveLength(1);
 });
 
 test.each([
@@ -102,4 +106,22 @@ test("a kernel that refuses the sets is told", async () => {
     close: silent,
   };
   await expect(prepared({}, "6.1.0", { sets }).run()).rejects.toThrow("KUBE-CLUSTER-IP failed");
+});
+
+test("a set that is there with another type is named with the remedy; all else is made", async () => {
+  const made: string[] = [];
+  const error = new CoreError("ERR_SYSTEM_CALL", "create of the set KUBE-CLUSTER-IP: EEXIST");
+  const sets: IpvsPlatform["sets"] = {
+    entries: async () => undefined,
+    change: async (changes) => {
+      const at = changes.findIndex(({ set }) => set.name === "KUBE-CLUSTER-IP");
+      for (const { set } of changes) if (set.name !== "KUBE-CLUSTER-IP") made.push(set.name);
+      return [{ index: at, errno: 17, error }];
+    },
+    close: silent,
+  };
+  await expect(prepared({}, "6.1.0", { sets }).run()).rejects.toThrow(
+    /KUBE-CLUSTER-IP is there, but of another type.*ipset destroy KUBE-CLUSTER-IP$/,
+  );
+  expect(made).toContain("KUBE-IPVS-IPS");
 });

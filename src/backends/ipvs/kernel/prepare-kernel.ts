@@ -1,6 +1,10 @@
 import { release } from "node:os";
+import { CoreError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
+import { ERRNO } from "../../../platform/errno.ts";
+import type { RefusedChange } from "../../../platform/linux/netlink/exchange-batches.ts";
 import type { Sysctl } from "../../../platform/linux/sysctl.ts";
+import type { IpvsTimeouts } from "../../../wire/netlink/ipvs/virtual-server.ts";
 import { joinFailures } from "../../join-failures.ts";
 import type { FamilySets } from "../glue/set-names.ts";
 import type { IpvsSettings } from "../settings.ts";
@@ -74,21 +78,46 @@ export async function prepareKernel(preparation: Preparation): Promise<void> {
     if (!(await sysctl.ensure(name, value))) continue;
     log.info({ backend: "ipvs" }, `${name} was set to ${value}, ${why}`);
   }
-  const { tcp, tcpFin, udp } = settings.timeouts;
-  if (tcp + tcpFin + udp > 0) {
-    refuse(await platform.ipvs.change([{ kind: "setConfig", timeouts: settings.timeouts }]));
-  }
+  await ensureTimeouts(platform.ipvs, settings.timeouts, log);
   await ensureHolders(platform, families);
 }
 
-/** The link and the sets, without what they hold. */
+/** Those that are 0 stay as they are. */
+async function ensureTimeouts(
+  ipvs: IpvsPlatform["ipvs"],
+  timeouts: IpvsTimeouts,
+  log: Log,
+): Promise<void> {
+  const { tcp, tcpFin, udp } = timeouts;
+  if (tcp + tcpFin + udp === 0) return;
+  const now = await ipvs.timeouts();
+  const isSo = (wanted: number, is: number): boolean => wanted === 0 || wanted === is;
+  if (isSo(tcp, now.tcp) && isSo(tcpFin, now.tcpFin) && isSo(udp, now.udp)) return;
+  refuse(await ipvs.change([{ kind: "setConfig", timeouts }]));
+  const words = `tcp ${tcp || now.tcp} s, tcpfin ${tcpFin || now.tcpFin} s, udp ${udp || now.udp} s`;
+  log.info({ backend: "ipvs" }, `the time-outs of IPVS were set: ${words}`);
+}
+
+/**
+ * The link and the sets, without what they hold.
+ * @throws CoreError ERR_SYSTEM_CALL when all that could be made is
+ */
 export async function ensureHolders(
   platform: IpvsPlatform,
   families: readonly FamilySets[],
 ): Promise<void> {
   await platform.link.ensure();
   const sets = families.flatMap((names) => Object.values(names));
-  refuse(await platform.sets.change(sets.map((set) => ({ kind: "create", set }))));
+  const refused = await platform.sets.change(sets.map((set) => ({ kind: "create", set })));
+  refuse(refused.map((one) => ({ error: withRemedy(one, sets[one.index]?.name ?? "") })));
+}
+
+/** The kernel takes what is there already as made, unless it is of another kind. */
+function withRemedy({ errno, error }: RefusedChange, name: string): CoreError {
+  if (errno !== ERRNO.EEXIST) return error;
+  const what = `the set ${name} is there, but of another type: somebody else made it`;
+  const remedy = `remove the rules that look into it, then: ipset destroy ${name}`;
+  return new CoreError("ERR_SYSTEM_CALL", `${what}; ${remedy}`, { cause: error });
 }
 
 function refuse(refused: readonly { readonly error: unknown }[]): void {

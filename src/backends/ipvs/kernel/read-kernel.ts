@@ -8,14 +8,12 @@ import type {
 } from "../../../wire/netlink/ipvs/virtual-server.ts";
 import type { FamilySets, SetKey } from "../glue/set-names.ts";
 import type { IpvsPlatform } from "./platform.ts";
-import type { Member } from "./proxier.ts";
+import type { Member } from "./set-members.ts";
+import type { FoundServer } from "./virtual-servers.ts";
 
 /** All of one family that the kernel holds. */
 interface KernelState {
-  readonly servers: readonly {
-    readonly server: VirtualServer;
-    readonly destinations: readonly Destination[];
-  }[];
+  readonly servers: readonly FoundServer[];
   readonly members: readonly Member[];
   readonly addresses: HostAddresses;
 }
@@ -25,7 +23,7 @@ export async function readKernel(
   family: Family,
   names: FamilySets,
 ): Promise<KernelState> {
-  const servers: { server: VirtualServer; destinations: readonly Destination[] }[] = [];
+  const servers: FoundServer[] = [];
   for (const state of await ipvs.servers()) {
     if (state.family !== family) continue;
     const destinations = (await ipvs.destinations(state)).map(destinationOf);
@@ -39,14 +37,15 @@ export async function readKernel(
   return { servers, members, addresses: await link.addresses(family) };
 }
 
-/** Without what was counted. */
-function serverOf({ statistics: _, ...server }: VirtualServerState): VirtualServer {
-  return server;
+/** Without what was counted. Affinity of networks is not as wanted, however long it lasts. */
+function serverOf({ statistics: _, isByAddress, ...server }: VirtualServerState): VirtualServer {
+  return isByAddress ? server : { ...server, persistenceSeconds: -1 };
 }
 
-/** One that does not translate addresses is not as wanted, whatever its weight. */
-function destinationOf({ ip, port, weight, isTranslated }: DestinationState): Destination {
-  return { ip, port, weight: isTranslated ? weight : -1 };
+/** One that does not translate addresses, or does not take all, is not as wanted, whatever its weight. */
+function destinationOf(state: DestinationState): Destination {
+  const { ip, port, weight, isTranslated, isLimited } = state;
+  return { ip, port, weight: isTranslated && !isLimited ? weight : -1 };
 }
 
 function keysOf(names: FamilySets): readonly SetKey[] {

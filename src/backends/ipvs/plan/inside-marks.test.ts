@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { INSIDE_BIT, InsideMarks } from "./inside-marks.ts";
+import { INSIDE_BIT, InsideMarks, isGivenMark } from "./inside-marks.ts";
 
 const MASQUERADE_BIT = 14;
 
@@ -33,4 +33,11 @@ test("what a service does not use any more is free", () => {
   marks.keepOnly("default/web", new Set());
   marks.keepOnly("default/unknown", new Set());
   expect(marks.size).toBe(1);
+});
+
+test("a mark is known by what packets are given, with or without one bit more", () => {
+  const given = new Set([0x2000_0007]);
+  expect([0x2000_0007, 0x2000_4007].every((mark) => isGivenMark(mark, given))).toBe(true);
+  const others = [0x2000_0005, 0x2000_c007, 0x4007, 77];
+  expect(others.filter((mark) => isGivenMark(mark, given))).toEqual([]);
 });

@@ -60,11 +60,6 @@ export class InsideMarks {
     return [mark, mark + this.#masquerade];
   }
 
-  /** Whether a mark can be one of these. */
-  isOurs(mark: number): boolean {
-    return Math.floor(mark / INSIDE_BIT) === 1;
-  }
-
   /** Puts the bits of a number where nobody else's are. */
   #spread(number: number): number {
     let mark = INSIDE_BIT;
@@ -73,6 +68,16 @@ export class InsideMarks {
     });
     return mark;
   }
+}
+
+/**
+ * Whether a mark is one of those that packets are given, or one of them with a bit more, which says that
+ * the packet is to be masqueraded: which bit that is may have been another one in an earlier run.
+ */
+export function isGivenMark(mark: number, given: ReadonlySet<number>): boolean {
+  if (given.has(mark)) return true;
+  const bits = Array.from({ length: BITS }, (_, bit) => 2 ** bit);
+  return bits.some((bit) => Math.floor(mark / bit) % 2 === 1 && given.has(mark - bit));
 }
 
 /** FNV-1a. */

@@ -1,12 +1,11 @@
 import { familyOf, isLoopback, isWildcard } from "../../../core/model/address.ts";
 import type { Protocol } from "../../../core/model/common.ts";
-import { type Listener, protocolOf } from "../../../core/model/listener.ts";
+import { type Listener, leadsTo, protocolOf } from "../../../core/model/listener.ts";
 import type { SecurityGroup } from "../../../core/model/security-group.ts";
 import type { Service, ServicePort } from "../../../core/model/service.ts";
 import type { RouteNode } from "../../../core/route/route-node.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { type AccessList, listenerAccess, sourceRangeAccess } from "../../access-list.ts";
-import { leadsTo } from "../../is-for-the-kernel.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { type PortOutcomes, portOutcomes } from "../../port-targets.ts";
 import { balancingOf, type Scheduler } from "./balancing.ts";
@@ -27,6 +26,8 @@ export interface InfoFacts {
   readonly context: PlanContext;
   readonly marks: InsideMarks;
   readonly securityGroups: ReadonlyMap<string, SecurityGroup>;
+  /** Whether an address is left to somebody else: nothing is served there. */
+  isExcluded(ip: string): boolean;
 }
 
 /** A service, or the name of one that listeners lead to and that does not exist. */
@@ -154,9 +155,13 @@ class PortPlans {
   /** The addresses of this family that are not of another kind already. */
   #free(ips: readonly string[]): readonly string[] {
     const { family } = this.#facts.context;
-    const own = ips.filter((ip) => familyOf(ip) === family && !this.#taken.has(ip));
+    const own = this.#served(ips).filter((ip) => familyOf(ip) === family && !this.#taken.has(ip));
     for (const ip of own) this.#taken.add(ip);
     return own;
+  }
+
+  #served(ips: readonly string[]): readonly string[] {
+    return ips.filter((ip) => !this.#facts.isExcluded(ip));
   }
 
   #balancerDoors(service: Service, port: ServicePort): readonly Door[] {
@@ -167,7 +172,8 @@ class PortPlans {
 
   #nodePortDoors(port: ServicePort): readonly Door[] {
     if (port.nodePort === 0) return [];
-    return hostAddresses(this.#facts.context.nodePortDestinations).map((ip) => ({
+    const ips = hostAddresses(this.#facts.context.nodePortDestinations);
+    return this.#served(ips).map((ip) => ({
       ...doorAt("node-port", port, ip),
       port: port.nodePort,
     }));
@@ -180,7 +186,7 @@ class PortPlans {
     const ips = isWildcard(address) ? hostAddresses(context.everyDestination) : [address];
     const access = listenerAccess(listener, securityGroups);
     const protocol = protocolOf(listener);
-    return ips.map((ip) => ({ kind: "listen-address", protocol, ip, port, access }));
+    return this.#served(ips).map((ip) => ({ kind: "listen-address", protocol, ip, port, access }));
   }
 
   #external(door: Door, port: ServicePort, service: Service, outcomes: PortOutcomes): Entrance {
@@ -225,7 +231,7 @@ function entranceOf(
 }
 
 /** Of networks, those that are one address; IPVS sends nothing from loopback to elsewhere. */
-function hostAddresses(networks: readonly string[]): readonly string[] {
+export function hostAddresses(networks: readonly string[]): readonly string[] {
   return networks
     .filter((network) => network.endsWith("/32") || network.endsWith("/128"))
     .map((network) => network.slice(0, network.lastIndexOf("/")))

@@ -1,5 +1,5 @@
 import { familyOf, isWildcard, parseCidr } from "../../../core/model/address.ts";
-import { type Listener, protocolOf } from "../../../core/model/listener.ts";
+import { type Listener, leadsTo, protocolOf } from "../../../core/model/listener.ts";
 import { keyOf } from "../../../core/model/object.ts";
 import { ruleConcerns, type SecurityGroup } from "../../../core/model/security-group.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
@@ -63,10 +63,9 @@ const NOBODY: FrontendScope = {
 function scopeOf({ listener, item }: ListenerView, { family }: TableFacts): FrontendScope {
   if (item === undefined) return NOBODY;
   const { service } = item.service;
-  const { servicePort } = listener;
-  const isOnly = servicePort === "" && service.ports.length === 1;
-  const index = isOnly ? 0 : service.ports.findIndex(({ name }) => name === servicePort);
-  const port = service.ports[index];
+  const { ports } = service;
+  const index = ports.findIndex(({ name }) => leadsTo(listener, name, ports.length));
+  const port = ports[index];
   if (port === undefined) return NOBODY;
   return new PortScopes(service, new PortLists(item, port, index, family)).external;
 }

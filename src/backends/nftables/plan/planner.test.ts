@@ -213,6 +213,20 @@ describe("where packets go", () => {
     });
   });
 
+  test("who is remembered at an endpoint that went is forgotten before the new one is remembered", async () => {
+    const rig = new Rig();
+    await rig.change(service({ affinitySeconds: 600 }), endpoint(1), endpoint(2));
+    const chain = rig.chainsFrom("10.96.0.1 . tcp . 80")["random-2-sticky-10m"] ?? [];
+    const client = "ip saddr . ip daddr . meta l4proto . th dport";
+    const forgets = chain.filter((rule) => rule.includes("delete @remembered"));
+    expect(forgets).toHaveLength(2);
+    for (const rule of forgets) {
+      expect(rule).toContain(
+        `delete @remembered { ${client} : meta priority } update @remembered { ${client} timeout 10m : meta priority } dnat`,
+      );
+    }
+  });
+
   test("turns have a counter for each address, other methods share a chain", async () => {
     const rig = new Rig();
     const group = (method: string) => groupSchema.parse({ kind: "Group", name: "web", method });

@@ -23,6 +23,8 @@ export class Planner {
   readonly #limits = new Map<string, readonly string[]>();
   /** The listeners of each service. */
   #listenersOf = new Map<string, Set<string>>();
+  /** Services that listeners came to, went from or changed at, since the last time it was asked. */
+  #moved = new Set<string>();
 
   constructor(settings: PlanSettings) {
     this.#settings = settings;
@@ -41,8 +43,23 @@ export class Planner {
     return this.tables.some(({ facts }) => facts.family === "v4" && facts.servesLoopback);
   }
 
+  /** The listeners of this node that lead to a service, as far as the kernel serves them. */
+  listenersOf(service: string, state: FullState): readonly Listener[] {
+    const keys = [...(this.#listenersOf.get(service) ?? EMPTY)];
+    return keys
+      .flatMap((key) => state.further.listeners.get(key) ?? [])
+      .filter((listener) => this.#isHere(listener) && obstacleOf(listener) === undefined);
+  }
+
+  /** The services whose listeners changed since the last call. */
+  takeMoved(): ReadonlySet<string> {
+    const moved = this.#moved;
+    this.#moved = new Set();
+    return moved;
+  }
+
   update(state: FullState, changed: ChangedKeys): void {
-    if (changed.further.listeners.size > 0) this.#indexListeners(state);
+    if (changed.further.listeners.size > 0) this.#indexListeners(state, changed.further.listeners);
     const hasOthers = this.#updateFacts(state);
     const services = hasOthers ? state.services.keys() : servicesTouched(state, changed);
     const listeners = hasOthers
@@ -127,11 +144,15 @@ export class Planner {
     else this.#limits.set(subject, limits);
   }
 
-  #indexListeners(state: FullState): void {
+  #indexListeners(state: FullState, changed: ReadonlySet<string>): void {
+    const before = this.#listenersOf;
     this.#listenersOf = new Map();
     for (const [key, { service }] of state.further.listeners) {
       const keys = this.#listenersOf.get(service) ?? new Set();
       this.#listenersOf.set(service, keys.add(key));
+    }
+    for (const [service, keys] of [...before, ...this.#listenersOf]) {
+      if ([...keys].some((key) => changed.has(key))) this.#moved.add(service);
     }
   }
 

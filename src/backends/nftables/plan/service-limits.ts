@@ -36,6 +36,7 @@ export function limitsOf(item: ServiceEndpoints, groups: Groups): readonly strin
   if (own.some(({ healthCheck }) => healthCheck.protocol !== "none")) {
     limits.push("health checks need a proxy: every endpoint counts as healthy");
   }
+  if (own.some(({ tls }) => tls !== undefined)) limits.push("TLS to servers needs a proxy");
   if (own.some(({ slowStartMs }) => slowStartMs > 0)) limits.push("slow start needs a proxy");
   limits.push(...leftOut(item.endpoints));
   if (item.service.service.edgeIPs.length > 0) {

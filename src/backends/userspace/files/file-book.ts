@@ -1,14 +1,7 @@
 import { stat } from "node:fs/promises";
 import { messageOf } from "../../../core/errors.ts";
 import { readRegularFile } from "../../../platform/read-regular-file.ts";
-
-/** What is known of a file. */
-export interface FileEntry<T> {
-  /** The last that could be read; undefined where none could so far. */
-  readonly value: T | undefined;
-  /** Why what stands there now can not be used; empty where it can. */
-  readonly problem: string;
-}
+import type { FileEntry } from "./file-entry.ts";
 
 export interface FileBookOptions<T> {
   /** Throws where the text can not be used. */

@@ -1,13 +1,16 @@
 import { getServers } from "node:dns";
 import type { Certificate } from "../../../core/model/certificate.ts";
+import type { Group } from "../../../core/model/group.ts";
 import type { Listener } from "../../../core/model/listener.ts";
 import type { IpSocketAddress } from "../../../platform/socket-address.ts";
 import { parseResolver, parseResolvers } from "../../../proxy/dns/parse-resolvers.ts";
 import type { UserConfig } from "../../../proxy/engine-config.ts";
-import { FileBook, type FileEntry } from "./file-book.ts";
+import { FileBook } from "./file-book.ts";
+import type { FileEntry } from "./file-entry.ts";
 import { type HostTable, parseHosts } from "./parse-hosts.ts";
 import { parseUsers } from "./parse-users.ts";
 import { NO_TLS_FILES, TlsFileBook, type TlsFiles } from "./tls-file-book.ts";
+import { NO_WEBSOCKS_FILES, WebsocksFileBook, type WebsocksFiles } from "./websocks-file-book.ts";
 
 /** What the files say that listeners name, by their paths. */
 export interface ListenerFiles {
@@ -16,6 +19,7 @@ export interface ListenerFiles {
   /** The resolvers of this machine; asked for by DNS listeners that name none. */
   readonly resolvers: readonly IpSocketAddress[];
   readonly tls: TlsFiles;
+  readonly websocks: WebsocksFiles;
 }
 
 export const NO_FILES: ListenerFiles = {
@@ -23,6 +27,7 @@ export const NO_FILES: ListenerFiles = {
   hosts: new Map(),
   resolvers: [],
   tls: NO_TLS_FILES,
+  websocks: NO_WEBSOCKS_FILES,
 };
 
 export interface ListenerFileBookOptions {
@@ -41,6 +46,7 @@ export class ListenerFileBook {
   readonly #hosts: FileBook<HostTable>;
   readonly #resolvers: FileBook<readonly IpSocketAddress[]>;
   readonly #tls: TlsFileBook;
+  readonly #websocks: WebsocksFileBook;
   readonly #resolvConf: string;
 
   constructor({ onChanged, pollMs = POLL_MS, resolvConf = RESOLV_CONF }: ListenerFileBookOptions) {
@@ -48,29 +54,34 @@ export class ListenerFileBook {
     this.#hosts = new FileBook({ parse: parseHosts, onChanged, pollMs });
     this.#resolvers = new FileBook({ parse: parseResolvers, onChanged, pollMs });
     this.#tls = new TlsFileBook({ onChanged, pollMs });
+    this.#websocks = new WebsocksFileBook({ onChanged, pollMs });
     this.#resolvConf = resolvConf;
   }
 
   async follow(
     listeners: Iterable<Listener>,
     certificates: ReadonlyMap<string, Certificate>,
+    groups: Iterable<Group> = [],
   ): Promise<ListenerFiles> {
     const all = [...listeners];
-    const socks = all.filter(({ mode }) => mode === "socks5");
+    const socks = all.filter(({ mode }) => mode === "socks5" || mode === "websocks");
     const dns = all.filter(({ mode }) => mode === "dns");
     const asksSystem = dns.some((one) => one.allowOthers && one.forwardTo.length === 0);
-    const [users, hosts, resolvers, tls] = await Promise.all([
+    const [users, hosts, resolvers, tls, websocks] = await Promise.all([
       this.#users.follow(pathsOf(socks, ({ usersFile }) => usersFile)),
       this.#hosts.follow(pathsOf(dns, ({ hostsFile }) => hostsFile)),
       this.#resolvers.follow(new Set(asksSystem ? [this.#resolvConf] : [])),
-      this.#tls.follow(all, certificates),
+      this.#tls.follow(all, certificates, [...groups]),
+      this.#websocks.follow(all),
     ]);
     const system = asksSystem ? resolvers.get(this.#resolvConf)?.value : [];
-    return { users, hosts, resolvers: system ?? resolversOfNode(), tls };
+    return { users, hosts, resolvers: system ?? resolversOfNode(), tls, websocks };
   }
 
   close(): void {
-    for (const book of [this.#users, this.#hosts, this.#resolvers, this.#tls]) book.close();
+    for (const book of [this.#users, this.#hosts, this.#resolvers, this.#tls, this.#websocks]) {
+      book.close();
+    }
   }
 }
 

@@ -4,19 +4,25 @@ import type { IpSocketAddress } from "../../../platform/socket-address.ts";
 import { parseResolver } from "../../../proxy/dns/parse-resolvers.ts";
 import type { DnsConfig, ListenerConfig } from "../../../proxy/engine-config.ts";
 import type { NodeFacts } from "../node-facts.ts";
-import type { FileEntry } from "./file-book.ts";
+import { entryOf, type FileEntry, keptNote } from "./file-entry.ts";
 import type { ListenerFiles } from "./listener-files.ts";
+import { planWebsocks } from "./plan-websocks.ts";
 
 /** What files make of a listener. */
 export interface FilePlan {
-  readonly config: Pick<ListenerConfig, "users" | "dns">;
+  readonly config: Pick<ListenerConfig, "users" | "dns" | "websocks" | "websocksAgent">;
   /** Why it must not be opened; undefined where it may. */
   readonly obstacle?: string;
   /** What can not be honoured while it is open. */
   readonly notes: readonly string[];
 }
 
-const NOTHING: FilePlan["config"] = { users: [], dns: undefined };
+const NOTHING: FilePlan["config"] = {
+  users: [],
+  dns: undefined,
+  websocks: undefined,
+  websocksAgent: undefined,
+};
 
 /** Users and names of a listener. One whose files can not be read stays closed: it would let everyone in. */
 export function planFiles(listener: Listener, files: ListenerFiles, facts: NodeFacts): FilePlan {
@@ -25,6 +31,11 @@ export function planFiles(listener: Listener, files: ListenerFiles, facts: NodeF
       return planUsers(listener, files);
     case "dns":
       return planDns(listener, files, facts);
+    case "websocks":
+    case "websocks-agent": {
+      const { config, ...plan } = planWebsocks(listener, files, facts);
+      return { config: { ...NOTHING, ...config }, ...plan };
+    }
     default:
       return { config: NOTHING, notes: [] };
   }
@@ -58,12 +69,4 @@ function isOwn({ ip, port }: IpSocketAddress, listener: Listener, facts: NodeFac
   if (port !== listener.port) return false;
   if (!isWildcard(listener.address)) return ip === listener.address;
   return isLoopback(ip) || facts.machineAddresses.has(ip);
-}
-
-function entryOf<T>(entries: ReadonlyMap<string, FileEntry<T>>, path: string): FileEntry<T> {
-  return entries.get(path) ?? { value: undefined, problem: "not read yet" };
-}
-
-function keptNote(what: string, problem: string): string[] {
-  return problem === "" ? [] : [`${what}; what it said before is kept`];
 }

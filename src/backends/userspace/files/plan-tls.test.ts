@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { listenerSchema } from "../../../core/model/listener.ts";
 import type { NodeFacts } from "../node-facts.ts";
-import type { FileEntry } from "./file-book.ts";
+import type { FileEntry } from "./file-entry.ts";
 import { planTls } from "./plan-tls.ts";
 
 const FACTS: NodeFacts = {
@@ -31,7 +31,8 @@ function plan(
   });
   const certificates = new Map([["default/a", more.a ?? { value: A, problem: "" }]]);
   const clientCas = new Map(more.ca === undefined ? [] : [["/ca", more.ca]]);
-  return planTls(listener, { certificates, clientCas }, more.facts ?? FACTS);
+  const objects = new Map<string, never>();
+  return planTls(listener, { certificates, clientCas, objects }, more.facts ?? FACTS);
 }
 
 const ONE = { certificates: ["default/a"] };
@@ -43,12 +44,15 @@ test("no TLS is none", () => {
 });
 
 test("certificates by their keys", () => {
-  expect(plan(ONE)).toEqual({ tls: { certificates: ["default/a"], clientCaPem: "" }, notes: [] });
+  expect(plan(ONE)).toEqual({
+    tls: { certificates: ["default/a"], clientCaPem: "", peers: [] },
+    notes: [],
+  });
 });
 
 test("those that can not be used are left out and told; where none is left it stays closed", () => {
   expect(plan(BOTH)).toEqual({
-    tls: { certificates: ["default/a"], clientCaPem: "" },
+    tls: { certificates: ["default/a"], clientCaPem: "", peers: [] },
     notes: ["Certificate default/b: there is none of that name"],
   });
   expect(plan(ONE, { a: { value: undefined, problem: "/c: ENOENT" } })).toEqual({

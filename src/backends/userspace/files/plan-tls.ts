@@ -1,7 +1,8 @@
+import type { GroupTls } from "../../../core/model/group.ts";
 import type { Listener } from "../../../core/model/listener.ts";
-import type { TlsConfig } from "../../../proxy/engine-config.ts";
+import type { DialTlsConfig, TlsConfig } from "../../../proxy/engine-config.ts";
 import type { NodeFacts } from "../node-facts.ts";
-import type { TlsFiles } from "./tls-file-book.ts";
+import { clientCaFileOf, type TlsFiles } from "./tls-file-book.ts";
 
 /** What files make of the TLS of a listener. */
 export interface TlsPlan {
@@ -20,7 +21,7 @@ const PLAIN: TlsPlan = { tls: undefined, notes: [] };
  */
 export function planTls(
   { tls, mode }: Listener,
-  { certificates, clientCas }: TlsFiles,
+  { certificates, clientCas, objects }: TlsFiles,
   facts: NodeFacts,
 ): TlsPlan {
   if (tls === undefined) return PLAIN;
@@ -33,13 +34,46 @@ export function planTls(
     return value !== undefined;
   });
   if (usable.length === 0) return { ...PLAIN, obstacle: notes.join("; ") };
-  const { clientCaFile } = tls;
-  if (clientCaFile === "") return { tls: { certificates: usable, clientCaPem: "" }, notes };
+  const { peers } = tls;
+  const clientCaFile = clientCaFileOf(tls, objects);
+  if (clientCaFile === "" && peers.length > 0) {
+    return { ...PLAIN, obstacle: "peers: there is no authority to know them by (clientCaFile)" };
+  }
+  if (clientCaFile === "") return { tls: { certificates: usable, clientCaPem: "", peers }, notes };
   const { value, problem } = clientCas.get(clientCaFile) ?? NOT_READ;
   const what = `clientCaFile ${clientCaFile}: ${problem}`;
   if (value === undefined) return { ...PLAIN, obstacle: what };
   if (problem !== "") notes.push(`${what}${keptWords(value)}`);
-  return { tls: { certificates: usable, clientCaPem: value }, notes };
+  return { tls: { certificates: usable, clientCaPem: value, peers }, notes };
+}
+
+/** TLS to the servers of a group, as far as files say it. */
+export interface DialTlsPlan {
+  readonly tls: DialTlsConfig | undefined;
+  /** Why its servers must not be called; undefined where they may. */
+  readonly obstacle?: string | undefined;
+}
+
+/** Where it can not be had nobody is called: never without it. */
+export function planDialTls(
+  { certificate: key, peers }: GroupTls,
+  { certificates, clientCas, objects }: TlsFiles,
+  { tlsObstacle }: Pick<NodeFacts, "tlsObstacle">,
+): DialTlsPlan {
+  if (tlsObstacle !== undefined) return { tls: undefined, obstacle: tlsObstacle };
+  const { value: certificate, problem } = certificates.get(key) ?? NO_CERTIFICATE;
+  if (certificate === undefined) {
+    return { tls: undefined, obstacle: `Certificate ${key}: ${problem}` };
+  }
+  const caFile = objects.get(key)?.caFile ?? "";
+  if (caFile === "") {
+    return { tls: undefined, obstacle: `Certificate ${key}: it has no caFile to know servers by` };
+  }
+  const authorities = clientCas.get(caFile) ?? NOT_READ;
+  if (authorities.value === undefined) {
+    return { tls: undefined, obstacle: `caFile ${caFile}: ${authorities.problem}` };
+  }
+  return { tls: { certificate, caPem: authorities.value, peers } };
 }
 
 const NO_CERTIFICATE = { value: undefined, problem: "there is none of that name" };

@@ -112,6 +112,7 @@ test("a certificate that does not exist is not there", async () => {
   expect(await book.follow([], new Map())).toEqual({
     certificates: new Map(),
     clientCas: new Map(),
+    objects: new Map(),
   });
 });
 

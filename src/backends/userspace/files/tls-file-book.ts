@@ -1,9 +1,11 @@
 import { CoreError } from "../../../core/errors.ts";
 import type { Certificate } from "../../../core/model/certificate.ts";
-import type { Listener } from "../../../core/model/listener.ts";
+import type { Group } from "../../../core/model/group.ts";
+import type { Listener, ListenerTls } from "../../../core/model/listener.ts";
 import { checkAuthorities, checkPair } from "../../../platform/tls/check-pair.ts";
 import type { CertificateConfig } from "../../../proxy/engine-config.ts";
-import { FileBook, type FileEntry } from "./file-book.ts";
+import { FileBook } from "./file-book.ts";
+import type { FileEntry } from "./file-entry.ts";
 
 /** What the files of certificates say. */
 export interface TlsFiles {
@@ -11,9 +13,24 @@ export interface TlsFiles {
   readonly certificates: ReadonlyMap<string, FileEntry<CertificateConfig>>;
   /** PEM text of authorities, by the path of the file. */
   readonly clientCas: ReadonlyMap<string, FileEntry<string>>;
+  /** The certificates that are used, by their keys. */
+  readonly objects: ReadonlyMap<string, Certificate>;
 }
 
-export const NO_TLS_FILES: TlsFiles = { certificates: new Map(), clientCas: new Map() };
+export const NO_TLS_FILES: TlsFiles = {
+  certificates: new Map(),
+  clientCas: new Map(),
+  objects: new Map(),
+};
+
+/** The file of the authorities of a listener's clients; empty where they are not asked. */
+export function clientCaFileOf(
+  { clientCaFile, peers, certificates: [first = ""] }: ListenerTls,
+  objects: ReadonlyMap<string, Certificate>,
+): string {
+  if (clientCaFile !== "" || peers.length === 0) return clientCaFile;
+  return objects.get(first)?.caFile ?? "";
+}
 
 type Texts = ReadonlyMap<string, FileEntry<string>>;
 
@@ -31,19 +48,24 @@ export class TlsFileBook {
     this.#authorities = new FileBook({ ...options, parse: parseAuthorities });
   }
 
-  /** Follows what these listeners use, and nothing else. */
+  /** Follows what these listeners and groups use, and nothing else. */
   async follow(
     listeners: readonly Listener[],
     objects: ReadonlyMap<string, Certificate>,
+    groups: readonly Group[] = [],
   ): Promise<TlsFiles> {
     const settings = listeners.flatMap(({ tls }) => tls ?? []);
+    const dialed = groups.flatMap(({ tls }) => tls?.certificate ?? []);
     const used = new Map<string, Certificate>();
-    for (const key of settings.flatMap(({ certificates }) => certificates)) {
+    for (const key of [...settings.flatMap(({ certificates }) => certificates), ...dialed]) {
       const certificate = objects.get(key);
       if (certificate !== undefined) used.set(key, certificate);
     }
     const paths = [...used.values()].flatMap(({ certFiles, keyFile }) => [...certFiles, keyFile]);
-    const caFiles = settings.map(({ clientCaFile }) => clientCaFile).filter((path) => path !== "");
+    const caFiles = [
+      ...settings.map((tls) => clientCaFileOf(tls, used)),
+      ...dialed.map((key) => used.get(key)?.caFile ?? ""),
+    ].filter((path) => path !== "");
     const [texts, clientCas] = await Promise.all([
       this.#texts.follow(new Set(paths)),
       this.#authorities.follow(new Set(caFiles)),
@@ -52,7 +74,7 @@ export class TlsFileBook {
     const certificates = [...used].map(
       ([key, certificate]) => [key, this.#entryOf(key, certificate, texts)] as const,
     );
-    return { certificates: new Map(certificates), clientCas };
+    return { certificates: new Map(certificates), clientCas, objects: used };
   }
 
   /** Looks whether a file has changed. */

@@ -5,7 +5,7 @@ import type { ModelObject } from "../../../core/model/object.ts";
 import { serviceSchema } from "../../../core/model/service.ts";
 import { formatSocketAddress } from "../../../platform/socket-address.ts";
 import type { EngineConfig } from "../../../proxy/engine-config.ts";
-import { fullStateOf } from "../full-state.fixture.ts";
+import { fullStateOf } from "../../full-state.fixture.ts";
 import type { NodeFacts } from "../node-facts.ts";
 import { type EnginePlan, planEngine } from "../plan-engine.ts";
 import { RedirectPorts } from "./redirect-ports.ts";

@@ -22,11 +22,14 @@ export function fetchAuthority(address: ListenAddress, pin: string): Promise<str
       const why = `the manager at ${where} can not be reached: ${messageOf(cause)}`;
       reject(new CoreError("ERR_API_UNREACHABLE", why, { cause }));
     };
+    // Also where the other end does not close it.
     socket.setTimeout(TIMEOUT_MS, () => fail(new Error(`no answer within ${TIMEOUT_MS} ms`)));
     socket.once("error", fail);
     socket.once("secureConnect", () => {
       const found = findPinned(socket.getPeerCertificate(true), pin);
-      socket.destroy();
+      // In order: to the manager a connection that breaks off now is one whose handshake failed.
+      socket.off("error", fail).on("error", () => undefined);
+      socket.resume().end();
       if (found !== undefined) resolve(pemOf(found));
       else {
         const why = `the manager at ${where} is not the one that the join token is of; expected that one's address`;

@@ -25,6 +25,8 @@ const CODE_OF: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
 /** Asks a manager, over one connection. */
 export class ManagerClient {
   readonly #session: ClientHttp2Session;
+  /** Settles when the connection is over. */
+  readonly ended: Promise<void>;
 
   /** @throws CoreError ERR_API_UNREACHABLE, ERR_CONFIG_INVALID */
   static async connect(target: Http2Target): Promise<ManagerClient> {
@@ -35,6 +37,7 @@ export class ManagerClient {
 
   private constructor(session: ClientHttp2Session) {
     this.#session = session;
+    this.ended = new Promise((resolve) => session.once("close", () => resolve()));
   }
 
   /** Whether it may be asked; where not, another connection has to be made. */
@@ -43,7 +46,7 @@ export class ManagerClient {
   }
 
   /**
-   * One of the methods of managerv1.proto. What the answer holds is the manager's word, not checked here.
+   * One of the methods of managerv1.proto, or another one by its path. What the answer holds is the manager's word, not checked here.
    * @throws CoreError ERR_API_UNREACHABLE, ERR_UNAUTHORIZED, ERR_STATE_INVALID, ERR_NOT_FOUND, ERR_KEY_TAKEN, ERR_EXHAUSTED, ERR_API_REFUSED
    */
   call(method: string, request: object): Promise<unknown> {
@@ -51,7 +54,7 @@ export class ManagerClient {
     return new Promise((resolve, reject) => {
       let answer: { readonly value: unknown } | undefined;
       const stream = new GrpcStream(this.#session, {
-        path: `${SERVICE}${method}`,
+        path: method.startsWith("/") ? method : `${SERVICE}${method}`,
         maxMessageBytes: MAX_MESSAGE_BYTES,
         onMessage: ({ bytes, start, end }) => {
           answer ??= { value: readJsonMessage(new ProtoReader().reset(bytes, start, end)) };

@@ -26,6 +26,7 @@ const joinAnswerSchema: z.ZodType<JoinAnswer> = z.object({
   serviceRanges: z.array(z.string()),
   renewEveryMs: z.number(),
   timeoutMs: z.number(),
+  managers: z.array(z.string()).default([]),
   credentials: credentialsSchema,
 });
 

@@ -3,10 +3,10 @@ import type { Protocol } from "../../model/common.ts";
 import type { EdgePolicy } from "../../model/service.ts";
 import type { Observed } from "../observed.ts";
 import { buildScenario } from "./build.ts";
-import { CALLERS } from "./caller.ts";
-import { expectEvenly } from "./expect.ts";
+import { CALLERS, type Caller } from "./caller.ts";
+import { expectShares } from "./expect.ts";
 import { SPREAD } from "./product.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Expected, Scenario } from "./scenario.ts";
 import type { Server } from "./setting.ts";
 import type { NodeName, WorkloadName } from "./topology.ts";
 
@@ -17,10 +17,16 @@ interface Row {
   readonly instance?: number;
   readonly servers: readonly Server[];
   readonly roundTripMs?: readonly (readonly [NodeName, number])[];
+  /** Called in place of the port that the service has. */
+  readonly port?: number;
   /** Empty: rejected. */
   readonly means: readonly WorkloadName[];
+  /** How often each of them is meant; missing: evenly. */
+  readonly shares?: readonly number[];
 }
 
+/** That no service here has. */
+const WRONG_PORT = 81;
 const ALL = SPREAD.servers;
 const REMOTE: readonly Server[] = [{ workload: "web-b" }, { workload: "web-c" }];
 
@@ -37,6 +43,18 @@ const ROWS: readonly Row[] = [
     policy: "round-robin",
     servers: [{ workload: "web-a", condition: "not-ready" }, ...REMOTE],
     means: ["web-b", "web-c"],
+  },
+  { name: "wrong-port", policy: "round-robin", servers: ALL, port: WRONG_PORT, means: [] },
+  {
+    name: "weights-1-3",
+    policy: "round-robin",
+    servers: [
+      { workload: "web-a", weight: 0 },
+      { workload: "web-b", weight: 1 },
+      { workload: "web-c", weight: 3 },
+    ],
+    means: ["web-b", "web-c"],
+    shares: [0.25, 0.75],
   },
   { name: "closest-on-this-node", policy: "closest", servers: ALL, means: ["web-a"] },
   { name: "closest-in-this-zone", policy: "closest", servers: REMOTE, means: ["web-b"] },
@@ -97,7 +115,7 @@ export function edgeScenarios(): readonly Scenario[] {
 }
 
 function rowScenarios(row: Row, protocol: Protocol, family: Family): readonly Scenario[] {
-  const { name, policy, instance = -1, servers, roundTripMs = [], means } = row;
+  const { name, policy, instance = -1, servers, roundTripMs = [], port, shares } = row;
   const observed: Observed = { roundTripMs: new Map(roundTripMs) };
   const callers = CALLERS.filter((caller) => name === "round-robin" || caller === "workload");
   return callers.map((caller) =>
@@ -115,8 +133,24 @@ function rowScenarios(row: Row, protocol: Protocol, family: Family): readonly Sc
       servers,
       caller,
       observed,
-      expected: means.length === 0 ? { kind: "reject" } : expectEvenly(means, family, () => false),
-      needs: { internalLocal: false, externalLocal: false },
+      ...(port !== undefined && { target: { dstPort: port } }),
+      expected: expectOf(row, family, caller),
+      needs: {
+        internalLocal: false,
+        externalLocal: false,
+        ...(shares !== undefined && { weights: true }),
+      },
     }),
+  );
+}
+
+/** Others come in by a listener; a node, and whoever calls an instance beside it, has an address in the overlay. */
+function expectOf({ means, shares }: Row, family: Family, caller: Caller): Expected {
+  if (means.length === 0 || caller === "outside") return { kind: "reject" };
+  const even = means.map(() => 1 / means.length);
+  return expectShares(
+    means.map((workload, index) => [workload, (shares ?? even)[index] ?? 0]),
+    family,
+    (workload) => caller === "node" || workload === "web-a",
   );
 }

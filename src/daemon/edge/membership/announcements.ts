@@ -135,10 +135,16 @@ function idOf({ appName, instanceNumber }: InstanceName): string {
 }
 
 function requestOf(row: TableRow, ready: boolean): object {
+  const ports = (row.ports ?? []).map(({ protocol, port }) => ({
+    name: `${protocol}-${port}`,
+    protocol: protocol.toUpperCase(),
+    port,
+  }));
   return {
     service: serviceKey(row.appName),
     instance: row.instanceNumber,
     addresses: [row.nsAddress, row.nsAddressv6],
+    ...(ports.length > 0 && { ports }),
     ready,
     edgeIPs: row.serviceIps.map(({ type, address }) => ({ address, policy: POLICY_OF[type] })),
   };

@@ -10,17 +10,20 @@ import {
 import type { NodeSubnets } from "../../../edge/addresses/subnet.ts";
 import { publicTunnelKey } from "../../../edge/tunnel/tunnel-keys.ts";
 import { readTextFile } from "../../private-files.ts";
+import { WORLD } from "../../world.ts";
 import {
   keepMembership,
   type Membership,
   membershipFolder,
   readMembership,
 } from "./kept-membership.ts";
+import { isUnreachable } from "./manager-link.ts";
+import { ManagerRing } from "./manager-ring.ts";
 import { tunnelOf } from "./member.ts";
 
-/** With which manager, and with what. */
+/** With which managers, of one edge, and with what. */
 export interface JoinOrder {
-  readonly manager: ListenAddress;
+  readonly managers: readonly ListenAddress[];
   /** Needed where this node does not belong to that edge yet. */
   readonly tokenFile: string | undefined;
 }
@@ -37,7 +40,8 @@ export interface EnterOptions {
 
 /** What a node of an edge starts with. */
 export interface EnteredEdge {
-  readonly manager: ListenAddress;
+  readonly ring: ManagerRing;
+  readonly membership: Membership;
   readonly folder: string;
   readonly subnets: NodeSubnets;
   readonly renewEveryMs: number;
@@ -57,21 +61,43 @@ export async function enterEdge(
   const { node, stateFolder } = options;
   const folder = membershipFolder(stateFolder);
   const kept = await readMembership(folder);
-  const isNew = order?.tokenFile !== undefined && kept?.manager !== nameOf(order.manager);
-  const membership = isNew || kept === undefined ? await join(options, folder, order) : kept;
+  const membership =
+    kept === undefined || isOther(kept, order)
+      ? await join(options, folder, order)
+      : await goOn(folder, kept, order);
   if (membership === undefined) return undefined;
   if (membership.terms.node !== node) {
     const message = `--node: this node has joined as ${membership.terms.node}, not as ${node}; give that name, or remove ${folder} and join again`;
     throw new CoreError("ERR_USAGE", message);
   }
-  const manager = parseListenAddress(membership.manager);
-  if (manager === undefined) throw new CoreError("ERR_STATE_INVALID", `${folder} names no manager`);
+  const [first, ...others] = membership.managers.flatMap((text) => parseListenAddress(text) ?? []);
+  if (first === undefined) throw new CoreError("ERR_STATE_INVALID", `${folder} names no manager`);
   return {
-    manager,
+    ring: new ManagerRing([first, ...others], membership.told, WORLD.random),
+    membership,
     folder,
     subnets: subnetsOf(membership),
     renewEveryMs: membership.terms.renewEveryMs,
   };
+}
+
+/** Who has a token for managers that are not those of its edge, joins theirs. */
+function isOther({ managers, told }: Membership, order: JoinOrder | undefined): boolean {
+  const known = new Set([...managers, ...told]);
+  return order?.tokenFile !== undefined && !order.managers.some((one) => known.has(nameOf(one)));
+}
+
+/** Whoever was named last is asked first. */
+async function goOn(
+  folder: string,
+  kept: Membership,
+  order: JoinOrder | undefined,
+): Promise<Membership> {
+  const managers = order?.managers.map(nameOf) ?? kept.managers;
+  if (managers.join() === kept.managers.join()) return kept;
+  const membership = { ...kept, managers };
+  await keepMembership(folder, membership);
+  return membership;
 }
 
 async function join(
@@ -80,7 +106,7 @@ async function join(
   order: JoinOrder | undefined,
 ): Promise<Membership | undefined> {
   if (order === undefined) return undefined;
-  const { manager, tokenFile } = order;
+  const { managers, tokenFile } = order;
   if (tokenFile === undefined) {
     const message =
       "--token-file: missing; expected a file with a token of portolan manager token create, as this node has not joined yet";
@@ -92,32 +118,62 @@ async function join(
     const message = "--node-address: missing, and this machine has no address that others reach";
     throw new CoreError("ERR_USAGE", message);
   }
-  const { credentials: _, ...terms } = await joinManager(manager, folder, {
+  const request = {
     token,
     node,
     addresses: [ip],
     zone: "",
     labels: {},
     tunnel: tunnelOf(ip, port, publicTunnelKey(privateKey)),
-  });
+  };
+  const { credentials: _, ...terms } = await firstAnswer(managers, (manager) =>
+    joinManager(manager, folder, request),
+  );
   refuseOtherRanges(terms.serviceRanges, serviceRanges);
-  const membership = { version: 1, manager: nameOf(manager), terms } as const;
+  const membership = {
+    version: 2,
+    managers: managers.map(nameOf),
+    told: terms.managers,
+    terms,
+  } as const;
   await keepMembership(folder, membership);
-  log.info({ manager: membership.manager, subnets: terms.subnets }, "this node has joined an edge");
+  log.info(
+    { managers: membership.managers, subnets: terms.subnets },
+    "this node has joined an edge",
+  );
   return membership;
+}
+
+/** What the first manager says that can be reached. */
+async function firstAnswer<T>(
+  managers: readonly ListenAddress[],
+  ask: (manager: ListenAddress) => Promise<T>,
+): Promise<T> {
+  const failures: CoreError[] = [];
+  for (const manager of managers) {
+    try {
+      return await ask(manager);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      failures.push(error);
+    }
+  }
+  const [first] = failures;
+  if (failures.length === 1 && first !== undefined) throw first;
+  throw new CoreError("ERR_API_UNREACHABLE", failures.map(({ message }) => message).join("; "));
 }
 
 function nameOf(manager: ListenAddress): string {
   return formatListenAddress(manager);
 }
 
-function subnetsOf({ terms, manager }: Membership): NodeSubnets {
+function subnetsOf({ terms, managers }: Membership): NodeSubnets {
   const networks = terms.subnets.flatMap((text) => parseCidr(text) ?? []);
   const [v4, v6] = (["v4", "v6"] as const).map((family) =>
     networks.find((network) => network.family === family),
   );
   if (v4 !== undefined && v6 !== undefined) return { v4, v6 };
-  const message = `the manager at ${manager} gives ${terms.subnets.join(" ")}; expected a network of each family (--node-ranges of the manager)`;
+  const message = `the manager at ${managers.join()} gives ${terms.subnets.join(" ")}; expected a network of each family (--node-ranges of the manager)`;
   throw new CoreError("ERR_CONFIG_INVALID", message);
 }
 

@@ -7,9 +7,11 @@ import { readTextFile, replaceTextFile } from "../../private-files.ts";
 
 /** What a node knows of the edge that it has joined. Its certificate and key are files beside it. */
 export interface Membership {
-  readonly version: 1;
-  /** `HOST:PORT`. */
-  readonly manager: string;
+  readonly version: 2;
+  /** What people said, `HOST:PORT`; the first one is asked first. */
+  readonly managers: readonly string[];
+  /** What managers said of each other. */
+  readonly told: readonly string[];
   readonly terms: NodeTerms;
 }
 
@@ -23,13 +25,22 @@ const termsSchema: z.ZodType<NodeTerms> = z.object({
   serviceRanges: z.array(z.string()),
   renewEveryMs: z.number().min(1),
   timeoutMs: z.number().min(1),
+  managers: z.array(z.string()).default([]),
 });
 
-const schema: z.ZodType<Membership> = z.strictObject({
-  version: z.literal(1),
-  manager: z.string(),
-  terms: termsSchema,
-});
+const schema: z.ZodType<Membership> = z.union([
+  z.strictObject({
+    version: z.literal(2),
+    managers: z.array(z.string()).min(1),
+    told: z.array(z.string()),
+    terms: termsSchema,
+  }),
+  z
+    .strictObject({ version: z.literal(1), manager: z.string(), terms: termsSchema })
+    .transform(
+      ({ manager, terms }) => ({ version: 2, managers: [manager], told: [], terms }) as const,
+    ),
+]);
 
 export function membershipFolder(stateFolder: string): string {
   return join(stateFolder, FOLDER);

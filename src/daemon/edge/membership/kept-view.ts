@@ -54,6 +54,25 @@ const schema: z.ZodType<KeptView> = z.object({
         modes: z.array(z.enum(["secure", "fast", "compat"])),
       }),
     ),
+    ingress: z
+      .array(
+        z.object({
+          protocol: z.enum(["tcp", "udp"]),
+          address: ipSchema,
+          port: z.number(),
+          to: ipSchema,
+          toPort: z.number(),
+          guard: z
+            .object({
+              entries: z.array(
+                z.object({ network: z.string(), access: z.enum(["allow", "deny"]) }),
+              ),
+              otherwise: z.enum(["allow", "deny"]),
+            })
+            .optional(),
+        }),
+      )
+      .optional(),
   }),
 });
 

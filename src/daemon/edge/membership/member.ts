@@ -5,24 +5,30 @@ import {
   membershipFiles,
   renewCertificate,
 } from "../../../brain/manager/client/node-membership.ts";
+import type { NodeRoundTrips } from "../../../brain/manager/messages.ts";
 import { CoreError, messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { formatHostPort } from "../../../core/model/address.ts";
-import type { ListenAddress } from "../../../core/options/listen-address.ts";
-import type { TableRow } from "../../../edge/environment/route-table.ts";
+import { formatListenAddress } from "../../../core/options/listen-address.ts";
+import type { NodeRow, TableRow } from "../../../edge/environment/route-table.ts";
 import type { ServiceIp } from "../../../edge/environment/workload.ts";
 import type { Directory, RemoteView } from "../../../edge/overlay/directory.ts";
-import { serviceKey } from "../../../edge/overlay/service-key.ts";
+import { namesOf } from "../../../edge/overlay/merge-services.ts";
+import { nameOfKey, serviceKey } from "../../../edge/overlay/service-key.ts";
 import { type ApiNodeWatcher, watchNode } from "../../../sources/api/watch-node.ts";
 import { WORLD } from "../../world.ts";
 import { Announcements } from "./announcements.ts";
 import { type KeptView, keepView } from "./kept-view.ts";
 import { ManagerLink } from "./manager-link.ts";
+import type { ManagerRing } from "./manager-ring.ts";
 import { RemoteState } from "./remote-state.ts";
+import { askRoundTrips, RoundTripReports } from "./round-trip-reports.ts";
 
 export interface MemberOptions {
   readonly node: string;
-  readonly manager: ListenAddress;
+  readonly ring: ManagerRing;
+  /** The managers have told of others. */
+  readonly onManagers: () => void;
   /** Where the certificate, its key and the view are. */
   readonly folder: string;
   readonly kept: KeptView | undefined;
@@ -31,17 +37,23 @@ export interface MemberOptions {
   readonly place: () => { readonly ip: string | undefined; readonly port: number };
   /** Base64, of the tunnel. */
   readonly publicKey: string;
+  /** The other nodes, and how far they are. */
+  readonly nodes: () => Promise<readonly NodeRow[]>;
   /** All that is known of others, whenever it changes. */
   readonly onView: (view: RemoteView) => void;
   readonly log: Log;
 }
 
-const BACKOFF = { firstMs: 250, maxMs: 4000 } as const;
+const WATCHING = { backoff: { firstMs: 250, maxMs: 4000 }, connectTimeoutMs: 3000 } as const;
 /** More services are not followed because they were called; the longest known makes room. */
 const MAX_FOLLOWED = 4096;
 const KEEP_AFTER_MS = 200;
+const SETS = ["nodes", "listeners", "security-groups"] as const;
 
-const foundSchema = z.object({ services: z.array(z.object({ service: z.string() })) });
+const renewedSchema = z.object({ managers: z.array(z.string()).default([]) });
+const foundSchema = z.object({
+  services: z.array(z.object({ service: z.string(), instances: z.array(z.unknown()) })),
+});
 
 /** A node as its manager sees it: it renews, says what runs here, and follows what is of interest. */
 export class Member implements Directory {
@@ -49,32 +61,45 @@ export class Member implements Directory {
   readonly #link: ManagerLink;
   readonly #announcements: Announcements;
   readonly #remote: RemoteState;
+  readonly #roundTrips: RoundTripReports;
   readonly #watcher: ApiNodeWatcher;
   readonly #followed: Set<string>;
   readonly #end = new AbortController();
   #own: ReadonlySet<string> = new Set();
   #view: RemoteView | undefined;
   #isLost = false;
+  #hurry: () => void = () => undefined;
   #running: Promise<unknown> = Promise.resolve();
   #keepTimer: NodeJS.Timeout | undefined;
   #keeping: Promise<void> = Promise.resolve();
 
   constructor(options: MemberOptions) {
-    const { node, manager, folder, kept, log } = options;
+    const { node, ring, folder, kept, log } = options;
     this.#options = options;
-    this.#link = new ManagerLink(manager, folder);
+    this.#link = new ManagerLink(ring, folder);
     this.#announcements = new Announcements(this.#link, kept?.announced ?? [], {
       log,
       onTold: () => this.#keepSoon(),
     });
     this.#remote = new RemoteState(node);
+    this.#roundTrips = new RoundTripReports(options.nodes, () => performance.now());
     this.#followed = new Set(kept?.interest);
     this.#view = kept?.view;
-    const api = { address: manager, tls: membershipFiles(folder), backoff: BACKOFF, ...WORLD };
-    const request = { nodeName: node, sets: ["nodes"] as const, interest: [...this.#followed] };
+    const api = {
+      get address() {
+        return ring.current;
+      },
+      tls: membershipFiles(folder),
+      ...WATCHING,
+      ...WORLD,
+    };
+    const request = { nodeName: node, sets: SETS, interest: [...this.#followed] };
     this.#watcher = watchNode(api, request, {
       ok: () => undefined,
-      failed: (error) => log.debug({ err: error }, "the manager is not followed now"),
+      failed: (error) => {
+        log.debug({ err: error }, "the manager is not followed now");
+        this.#hurry();
+      },
     });
   }
 
@@ -117,6 +142,28 @@ export class Member implements Directory {
     return services.length > 0;
   }
 
+  async followNames(names: readonly string[]): Promise<readonly string[]> {
+    // Who asks for a name would wait in vain.
+    if (this.#isLost) return [];
+    const answers = await Promise.all(names.map((query) => this.#link.call("Table", { query })));
+    const keys = answers.flatMap((answer) =>
+      foundSchema
+        .parse(answer)
+        .services.filter(
+          ({ service, instances }) => instances.length > 0 && isCalled(service, names),
+        )
+        .map(({ service }) => service),
+    );
+    if (keys.length > 0) this.#followKeys(keys);
+    return keys.map(nameOfKey);
+  }
+
+  /** Of all nodes, as far as managers were told. */
+  roundTrips(): Promise<readonly NodeRoundTrips[]> {
+    const { ring, folder } = this.#options;
+    return this.#isLost ? Promise.resolve([]) : askRoundTrips(ring.all, folder);
+  }
+
   #followKeys(keys: readonly string[]): void {
     for (const key of keys) {
       this.#followed.delete(key);
@@ -139,6 +186,8 @@ export class Member implements Directory {
     while (!signal.aborted) {
       try {
         this.#remote.apply(await this.#watcher.next(signal));
+        const published = this.#remote.published().filter((key) => !this.#followed.has(key));
+        if (published.length > 0) this.#followKeys(published);
         this.#view = this.#remote.view();
         this.#options.onView(this.#view);
         this.#keepSoon();
@@ -153,19 +202,37 @@ export class Member implements Directory {
     const { signal } = this.#end;
     while (!signal.aborted) {
       await this.#renewOnce();
-      await WORLD.sleep(renewEveryMs, signal).catch(() => undefined);
+      await this.#pause(renewEveryMs, signal);
     }
   }
 
+  /** Ends early where following broke off: perhaps another manager has to be found. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const early = new AbortController();
+    this.#hurry = () => early.abort();
+    await WORLD.sleep(ms, AbortSignal.any([signal, early.signal])).catch(() => undefined);
+  }
+
   async #renewOnce(): Promise<void> {
-    const { log, place, publicKey } = this.#options;
+    const { log, place, publicKey, ring, onManagers } = this.#options;
+    const asked = ring.current;
     const { ip, port } = place();
-    const news = ip === undefined ? {} : { addresses: [ip], tunnel: tunnelOf(ip, port, publicKey) };
+    const at = ip === undefined ? {} : { addresses: [ip], tunnel: tunnelOf(ip, port, publicKey) };
     try {
-      await this.#link.call("Renew", news);
+      const news = { ...at, ...(await this.#roundTrips.next()) };
+      const { managers } = renewedSchema.parse(await this.#link.call("Renew", news));
+      if (ring.current !== asked) {
+        this.#roundTrips.repeat();
+        const manager = formatListenAddress(ring.current);
+        log.info({ manager }, "another manager is asked from now on");
+      }
+      // Who renews this node knows the edge; the one that is followed may have lost touch with it.
+      this.#watcher.moveOn();
+      if (ring.learn(managers)) onManagers();
       if (this.#isLost) {
         this.#isLost = false;
         this.#announcements.doubt();
+        this.#roundTrips.repeat();
         log.info({}, "the manager answers again");
       }
       await this.#announcements.sync();
@@ -179,12 +246,12 @@ export class Member implements Directory {
 
   /** At half of its time: there is as long again to try. */
   async #renewCertificate(): Promise<void> {
-    const { manager, folder, log } = this.#options;
+    const { ring, folder, log } = this.#options;
     const { certFile } = membershipFiles(folder);
     const { validFrom, validTo } = new X509Certificate(await readFile(certFile));
     const half = (Date.parse(validFrom) + Date.parse(validTo)) / 2;
     if (Date.now() < half) return;
-    await renewCertificate(manager, folder);
+    await renewCertificate(ring.current, folder);
     this.#link.drop();
     log.info({}, "the certificate of this node was renewed");
   }
@@ -206,6 +273,11 @@ export class Member implements Directory {
       .then(() => keepView(folder, kept))
       .catch((err: unknown) => log.warn({ err }, "what is known of others could not be kept"));
   }
+}
+
+/** Others may have the same name in another namespace. */
+function isCalled(key: string, names: readonly string[]): boolean {
+  return namesOf(key).some((name) => names.includes(name.toLowerCase()));
 }
 
 export function tunnelOf(

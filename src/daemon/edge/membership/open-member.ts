@@ -1,11 +1,12 @@
 import { messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
-import { parseCidr } from "../../../core/model/address.ts";
 import type { EnvironmentManager } from "../../../edge/environment/environment-manager.ts";
 import type { RemoteView } from "../../../edge/overlay/directory.ts";
 import type { Overlay } from "../../../edge/overlay/overlay.ts";
 import { publicTunnelKey } from "../../../edge/tunnel/tunnel-keys.ts";
 import type { EnteredEdge } from "./enter-edge.ts";
+import { followNetworks } from "./follow-networks.ts";
+import { keepMembership } from "./kept-membership.ts";
 import { readView } from "./kept-view.ts";
 import { Member } from "./member.ts";
 
@@ -21,29 +22,38 @@ export interface MemberParts {
 /** Has a node follow its manager: what is known of others goes to the tunnel and to the kernel's routes. */
 export async function openMember(edge: EnteredEdge, parts: MemberParts): Promise<Member> {
   const { node, privateKey, overlay, environment, log } = parts;
+  const { ring } = edge;
   const kept = await readView(edge.folder);
-  let networks = "";
-  const followNetworks = ({ peers }: RemoteView): void => {
-    const texts = peers.flatMap(({ subnets }) => subnets);
-    if (texts.join() === networks) return;
-    networks = texts.join();
-    const cidrs = texts.flatMap((text) => parseCidr(text) ?? []);
-    environment.setPeerNetworks(cidrs).catch((error: unknown) => {
-      networks = "";
-      log.error({ err: error }, `other nodes are not routed to: ${messageOf(error)}`);
+  const networks = followNetworks(environment, log);
+  let ingress = "[]";
+  const followIngress = ({ ingress: ports = [] }: RemoteView): void => {
+    const text = JSON.stringify(ports);
+    if (text === ingress) return;
+    ingress = text;
+    environment.setIngress(ports).catch((error: unknown) => {
+      ingress = "";
+      log.error({ err: error }, `published services are not led on: ${messageOf(error)}`);
     });
   };
   const member = new Member({
     node,
-    manager: edge.manager,
+    ring,
+    onManagers: () => {
+      const kept = { ...edge.membership, told: ring.told };
+      keepMembership(edge.folder, kept).catch((err: unknown) =>
+        log.warn({ err }, "what managers there are could not be kept"),
+      );
+    },
     folder: edge.folder,
     kept,
     renewEveryMs: edge.renewEveryMs,
     place: () => ({ ip: environment.nodeIp, port: environment.nodePort }),
     publicKey: publicTunnelKey(privateKey),
+    nodes: () => overlay.nodes(),
     onView: (view) => {
       overlay.setRemote(view);
-      followNetworks(view);
+      networks(view);
+      followIngress(view);
     },
     log,
   });

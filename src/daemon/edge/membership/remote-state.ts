@@ -1,11 +1,12 @@
-import { canonicalIp, parseHostPort } from "../../../core/model/address.ts";
+import { planIngress } from "../../../backends/edge/plan-ingress.ts";
+import type { Listener } from "../../../core/model/listener.ts";
 import type { Node } from "../../../core/model/node.ts";
-import type { NodeEndpoint, NodeService, Op } from "../../../core/view/ops.ts";
+import type { SecurityGroup } from "../../../core/model/security-group.ts";
+import type { NodeEndpoint, NodeService, Op, SetOp } from "../../../core/view/ops.ts";
 import type { RemoteView } from "../../../edge/overlay/directory.ts";
 import { namesOf } from "../../../edge/overlay/merge-services.ts";
+import { peersOfNodes } from "../../../edge/overlay/peers-of-nodes.ts";
 import type { EdgeService } from "../../../edge/table/service-table.ts";
-import type { PeerSpec } from "../../../edge/tunnel/peer.ts";
-import { ipAddress } from "../../../platform/socket-address.ts";
 
 /** What a manager tells of other nodes, change by change. */
 export class RemoteState {
@@ -13,6 +14,8 @@ export class RemoteState {
   readonly #services = new Map<string, NodeService>();
   readonly #endpoints = new Map<string, NodeEndpoint>();
   readonly #nodes = new Map<string, Node>();
+  readonly #listeners = new Map<string, Listener>();
+  readonly #securityGroups = new Map<string, SecurityGroup>();
 
   /** @param node the name of this one */
   constructor(node: string) {
@@ -23,9 +26,26 @@ export class RemoteState {
     for (const op of ops) {
       if (op.op === "reset") this.#clear();
       else if (op.op === "delete") this.#delete(op.path, op.set);
-      else if (op.op === "set" && op.set === "services") this.#services.set(op.path, op.value);
-      else if (op.op === "set" && op.set === "endpoints") this.#endpoints.set(op.path, op.value);
-      else if (op.op === "set" && op.set === "nodes") this.#nodes.set(op.path, op.value);
+      else if (op.op === "set") this.#set(op);
+    }
+  }
+
+  #set(op: SetOp): void {
+    switch (op.set) {
+      case "services":
+        this.#services.set(op.path, op.value);
+        return;
+      case "endpoints":
+        this.#endpoints.set(op.path, op.value);
+        return;
+      case "nodes":
+        this.#nodes.set(op.path, op.value);
+        return;
+      case "listeners":
+        this.#listeners.set(op.path, op.value);
+        return;
+      case "security-groups":
+        this.#securityGroups.set(op.path, op.value);
     }
   }
 
@@ -39,46 +59,39 @@ export class RemoteState {
     const services = [...this.#services.values()]
       .filter(({ service }) => service.edgeIPs.length > 0)
       .map((service) => serviceOf(service, instances.get(service.key) ?? []));
-    return { services, peers: this.#peers() };
+    const { peers } = peersOfNodes(this.#nodes.values(), this.#node);
+    const ingress = planIngress({
+      nodeName: this.#node,
+      listeners: this.#listeners.values(),
+      securityGroups: this.#securityGroups,
+      serviceOf: (key) => this.#services.get(key)?.service,
+    });
+    return { services, peers, ingress: ingress.ports };
+  }
+
+  /** Keys of the services that this node lets others in to. */
+  published(): readonly string[] {
+    const own = [...this.#listeners.values()].filter(
+      ({ node }) => node === "" || node === this.#node,
+    );
+    return own.map(({ service }) => service);
   }
 
   #clear(): void {
     this.#services.clear();
     this.#endpoints.clear();
     this.#nodes.clear();
+    this.#listeners.clear();
+    this.#securityGroups.clear();
   }
 
   #delete(path: string, set: string): void {
     if (set === "services") this.#services.delete(path);
     else if (set === "endpoints") this.#endpoints.delete(path);
     else if (set === "nodes") this.#nodes.delete(path);
+    else if (set === "listeners") this.#listeners.delete(path);
+    else if (set === "security-groups") this.#securityGroups.delete(path);
   }
-
-  /** Of two nodes that nothing could tell apart, the first by name. */
-  #peers(): readonly PeerSpec[] {
-    const seen = new Set<string>();
-    const peers: PeerSpec[] = [];
-    for (const [name, node] of [...this.#nodes].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const marks = [node.tunnel?.publicKey ?? "", ...node.subnets];
-      if (name === this.#node || marks.includes("") || marks.some((mark) => seen.has(mark)))
-        continue;
-      for (const mark of marks) seen.add(mark);
-      peers.push(peerOf(node));
-    }
-    return peers;
-  }
-}
-
-function peerOf({ name, subnets, tunnel }: Node): PeerSpec {
-  const place = parseHostPort(tunnel?.address ?? "");
-  const ip = place && canonicalIp(place.host);
-  return {
-    node: name,
-    ...(place !== undefined && ip !== undefined && { endpoint: ipAddress(ip, place.port) }),
-    subnets,
-    publicKey: tunnel?.publicKey,
-    modes: ["secure"],
-  };
 }
 
 function serviceOf({ key, service }: NodeService, endpoints: readonly NodeEndpoint[]): EdgeService {

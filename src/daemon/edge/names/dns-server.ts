@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Log } from "../../../core/log.ts";
 import type { EdgeNames } from "../../../edge/names/edge-names.ts";
+import type { NameFinder } from "../../../edge/names/name-finder.ts";
 import type { Fd } from "../../../net/fd.ts";
 import { listenError } from "../../../net/listeners/listen-error.ts";
 import { NetEventLoop } from "../../../net/net-event-loop.ts";
@@ -14,9 +15,12 @@ import { DnsForwarder } from "../../../proxy/dns/dns-forwarder.ts";
 import { DnsResponder } from "../../../proxy/dns/dns-responder.ts";
 import type { OpenSession, SessionHost } from "../../../proxy/relay/session-host.ts";
 import type { CounterRow } from "../../../proxy/stats/counter-row.ts";
+import { readDnsQuery } from "../../../wire/dns/dns-query.ts";
 
 export interface DnsServerParts {
   readonly names: EdgeNames;
+  /** Looks for services that are not known here. */
+  readonly finder: NameFinder;
   /** Who is asked for other names, at this moment. */
   readonly resolvers: () => readonly IpSocketAddress[];
   readonly allows: (client: string) => boolean;
@@ -49,7 +53,7 @@ export class DnsServer {
     }
   }
 
-  private constructor({ names, resolvers, allows, row, log }: DnsServerParts) {
+  private constructor({ names, finder, resolvers, allows, row, log }: DnsServerParts) {
     this.#net = new NetEventLoop({
       provider: new NodeProvider(),
       onError: (error) => log.error({ err: error }, "a question for a name could not be answered"),
@@ -76,9 +80,10 @@ export class DnsServer {
       forwarder: new DnsForwarder(host, new DnsCache(MAX_CACHE_ENTRIES)),
       nowMs: () => this.#net.loop.nowMs,
     });
+    const asked = answerOnceFound(responder, finder);
     this.#clients = new DnsClients(host, {
       describe: () => ({ listener: LISTENER, bytesIn: 0, bytesOut: 0 }),
-      responder: () => responder,
+      responder: () => asked,
       allows,
       patienceMs: () => PATIENCE_MS,
       onCrowded: () => row.failed(),
@@ -105,6 +110,23 @@ export class DnsServer {
     const accepts = { onConnection: this.#clients.accept.bind(this.#clients) };
     this.#opened.push(this.#net.accept(server, accepts));
   }
+}
+
+/** A question for a name that is not known here waits while that is looked for. */
+function answerOnceFound(
+  responder: DnsResponder,
+  finder: NameFinder,
+): Pick<DnsResponder, "answer"> {
+  return {
+    answer: (asking, onAnswer) => {
+      const outcome = readDnsQuery(asking.bytes);
+      const finding =
+        outcome.kind === "query" ? finder.find(outcome.query.question.name) : undefined;
+      const answer = (): void => responder.answer(asking, onAnswer);
+      if (finding === undefined) answer();
+      else void finding.then(answer);
+    },
+  };
 }
 
 async function opened(fd: Fd, on: IpSocketAddress, protocol: "TCP" | "UDP"): Promise<void> {

@@ -3,9 +3,12 @@ import { once } from "node:events";
 import type { Family } from "../../../core/model/address.ts";
 import type { NodePlan } from "../../../edge/environment/edge-network.ts";
 import { MDNS_PORT, type MdnsResponder } from "../../../edge/names/mdns-responder.ts";
+import type { NameFinder } from "../../../edge/names/name-finder.ts";
 
 export interface MdnsServerParts {
   readonly responder: MdnsResponder;
+  /** Looks for services that are not known here. */
+  readonly finder: NameFinder;
   /** With the link behind `%` where the address is one of a link. */
   readonly allows: (client: string) => boolean;
   readonly onAnswered: () => void;
@@ -98,8 +101,20 @@ export class MdnsServer {
   }
 
   #heard(family: Family, socket: Socket, bytes: Buffer, from: RemoteInfo): void {
-    const { responder, allows, onAnswered, nowMs } = this.#parts;
+    const { responder, finder, allows } = this.#parts;
     if (!allows(from.address)) return;
+    this.#answer(family, socket, bytes, from);
+    for (const name of responder.namesIn(bytes)) {
+      const answer = (isFound: boolean): void => {
+        const isOpen = this.#sockets.get(family) === socket;
+        if (isFound && isOpen) this.#answer(family, socket, bytes, from);
+      };
+      void finder.find(name)?.then(answer);
+    }
+  }
+
+  #answer(family: Family, socket: Socket, bytes: Buffer, from: RemoteInfo): void {
+    const { responder, onAnswered, nowMs } = this.#parts;
     const reply = responder.answer(bytes, from.port, nowMs());
     if (reply === undefined) return;
     onAnswered();

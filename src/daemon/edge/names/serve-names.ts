@@ -9,6 +9,7 @@ import { machineFamilies } from "../../../edge/environment/machine-families.ts";
 import { ClientBudget } from "../../../edge/names/client-budget.ts";
 import { EdgeNames } from "../../../edge/names/edge-names.ts";
 import { MdnsResponder } from "../../../edge/names/mdns-responder.ts";
+import { NameFinder } from "../../../edge/names/name-finder.ts";
 import type { NameTable } from "../../../edge/names/name-table.ts";
 import type { IpSocketAddress } from "../../../platform/socket-address.ts";
 import { parseResolvers } from "../../../proxy/dns/parse-resolvers.ts";
@@ -83,6 +84,7 @@ class NamesService {
   readonly #parts: NamesParts;
   readonly #turns = new Turns();
   readonly #names: EdgeNames;
+  readonly #finder: NameFinder;
   readonly #budget = new ClientBudget(BUDGET);
   readonly #row = new CounterRow(new Float64Array(ROW_WORDS), 0);
   readonly #families: readonly Family[] = machineFamilies();
@@ -97,7 +99,13 @@ class NamesService {
   constructor(settings: NamesSettings, parts: NamesParts) {
     this.#settings = settings;
     this.#parts = parts;
-    this.#names = new EdgeNames(parts.table);
+    const { table } = parts;
+    this.#names = new EdgeNames(table);
+    this.#finder = new NameFinder({
+      isKnown: (name) => table.serviceNamed(name) !== undefined,
+      find: (names, signal) => table.findNamed(names, signal),
+      nowMs: () => performance.now(),
+    });
   }
 
   counts(): NameCounts {
@@ -143,6 +151,7 @@ class NamesService {
     this.#parts.log.info({ addresses: ips }, "names are answered on port 53 of the bridge");
     return DnsServer.open(ips, {
       names: this.#names,
+      finder: this.#finder,
       resolvers: () => this.#resolvers,
       allows: (client) => this.#allows(plan, client),
       row: this.#row,
@@ -153,6 +162,7 @@ class NamesService {
   #openMdns(plan: NodePlan): Promise<MdnsServer> {
     return MdnsServer.open(plan, this.#families, {
       responder: new MdnsResponder(this.#names),
+      finder: this.#finder,
       allows: (client) => this.#allows(plan, client),
       onAnswered: () => {
         this.#mdnsAnswers += 1;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { familyOf } from "../../../core/model/address.ts";
 import { endpointSchema } from "../../../core/model/endpoint.ts";
+import { listenerSchema } from "../../../core/model/listener.ts";
 import { serviceSchema } from "../../../core/model/service.ts";
 import { ADDRESS_TYPES } from "../../../core/route/verdict.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
@@ -117,7 +118,7 @@ function setUp(flows: Flow[]) {
   });
   const sync = (item: ServiceEndpoints | undefined) =>
     reconciler.reconcile({ get: () => item }, [KEY]);
-  return { ...fake, sync };
+  return { ...fake, sync, reconciler };
 }
 
 test("flows to an endpoint that no longer serves go, right ones and those of others stay", async () => {
@@ -129,6 +130,38 @@ test("flows to an endpoint that no longer serves go, right ones and those of oth
   const { sync } = setUp(flows);
   expect(await sync(dns([{ ip: "10.1.0.1" }]))).toEqual({ looked: 3, removed: 2 });
   expect(flows).toEqual([right, foreign]);
+});
+
+test("where two services claim an address, the endpoints of both are right", async () => {
+  const first = flow("10.96.0.10", 53, "10.1.0.1:53");
+  const second = flow("10.96.0.10", 53, "10.1.0.2:53");
+  const flows = [first, second, flow("10.96.0.10", 53, "10.1.0.9:53")];
+  const { reconciler } = setUp(flows);
+  const items = new Map([
+    [KEY, dns([{ ip: "10.1.0.1" }])],
+    ["default/other", dns([{ ip: "10.1.0.2" }])],
+  ]);
+  await reconciler.reconcile(items, items.keys());
+  expect(flows).toEqual([first, second]);
+});
+
+test("flows through listeners follow the endpoints of their service", async () => {
+  const listeners = [
+    { name: "one", address: "192.0.2.7", port: 5353 },
+    { name: "any", address: "0.0.0.0", port: 5354 },
+  ].map((fields) =>
+    listenerSchema.parse({ kind: "Listener", service: KEY, mode: "udp", ...fields }),
+  );
+  const right = flow("192.0.2.7", 5353, "10.1.0.1:53");
+  const passing = flow("198.51.100.1", 5354, "10.1.0.9:53");
+  const gone = [flow("192.0.2.7", 5353, "10.1.0.9:53"), flow(NODE_IP, 5354, "10.1.0.9:53")];
+  const flows = [right, ...gone, passing];
+  const { reconciler } = setUp(flows);
+  const item = dns([{ ip: "10.1.0.1" }]);
+  await reconciler.reconcile({ get: () => item, listenersOf: () => listeners }, [KEY]);
+  expect(flows).toEqual([right, passing]);
+  await reconciler.reconcile({ get: () => item, listenersOf: () => [] }, [KEY]);
+  expect(flows).toEqual([passing]);
 });
 
 test("an endpoint that is here for Local calls alone has no flows to the cluster IP", async () => {

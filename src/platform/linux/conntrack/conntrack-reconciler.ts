@@ -1,4 +1,5 @@
 import type { Protocol } from "../../../core/model/common.ts";
+import type { Listener } from "../../../core/model/listener.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { type Flow, PROTOCOL_NUMBERS } from "../../../wire/netlink/conntrack/flow.ts";
 import type { ConntrackTable } from "./conntrack-table.ts";
@@ -26,6 +27,8 @@ export interface ReconcileReport {
 /** The state that a backend was sent, as far as it is asked for. */
 export interface ServiceLookup {
   get(key: string): ServiceEndpoints | undefined;
+  /** The listeners of this node that the backend serves and that lead to a service. */
+  listenersOf?(key: string): readonly Listener[];
 }
 
 /**
@@ -57,7 +60,9 @@ export function createConntrackReconciler(
     reconcile: async (services, changed) => {
       for (const key of changed) {
         const item = services.get(key);
-        index.replace(key, item === undefined ? [] : flowTargetsOf(item, addressTypes));
+        const targets =
+          item === undefined ? [] : flowTargetsOf(item, addressTypes, services.listenersOf?.(key));
+        index.replace(key, targets);
       }
       const targets = index.changed();
       if (targets.length === 0) return NOTHING;

@@ -1,5 +1,6 @@
 import { type Family, familyOf, formatHostPort } from "../../../core/model/address.ts";
 import { EMPTY, type Protocol } from "../../../core/model/common.ts";
+import { type Listener, leadsTo, protocolOf } from "../../../core/model/listener.ts";
 import type { Service, ServicePort, TrafficPolicy } from "../../../core/model/service.ts";
 import type { AddressType } from "../../../core/route/verdict.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
@@ -11,7 +12,10 @@ export type ConnectionlessProtocol = Exclude<Protocol, "TCP">;
 /** Where clients call a port of a service, and who may be answering there. */
 export interface FlowTarget {
   readonly protocol: ConnectionlessProtocol;
-  /** Empty for a node port: every address on which node ports answer. */
+  /**
+   * Empty for a node port: every address on which node ports answer; `0.0.0.0` and `::` likewise, for a
+   * listener of one family.
+   */
   readonly ip: string;
   readonly port: number;
   /** `10.1.0.5:53`, `[fd00::5]:53`. */
@@ -21,10 +25,14 @@ export interface FlowTarget {
 /** The types of addresses whose flows are tracked; those that a backend does not program are not its. */
 export type TrackedTypes = ReadonlySet<AddressType>;
 
-/** All places where clients of a service call by UDP or SCTP, with the endpoints that serve them. */
+/**
+ * All places where clients of a service call by UDP or SCTP, with the endpoints that serve them.
+ * @param listeners those of this node that lead to the service
+ */
 export function flowTargetsOf(
   { service: { service, ending = EMPTY }, endpoints }: ServiceEndpoints,
   types: TrackedTypes,
+  listeners: readonly Listener[] = EMPTY,
 ): readonly FlowTarget[] {
   const targets: FlowTarget[] = [];
   for (const [portIndex, port] of service.ports.entries()) {
@@ -36,8 +44,14 @@ export function flowTargetsOf(
     for (const { ip, scope } of addressesOf(service, types)) {
       targets.push({ protocol, ip, port: port.port, endpoints: serving(familyOf(ip), scope) });
     }
-    if (port.nodePort === 0 || !types.has("node-port")) continue;
     const scope = externalScope(service);
+    const leading = listeners.filter((one) => leadsTo(one, port.name, service.ports.length));
+    for (const listener of leading) {
+      if (protocolOf(listener) !== protocol) continue;
+      const { address: ip, port: called } = listener;
+      targets.push({ protocol, ip, port: called, endpoints: serving(familyOf(ip), scope) });
+    }
+    if (port.nodePort === 0 || !types.has("node-port")) continue;
     const both = new Set([...serving("v4", scope), ...serving("v6", scope)]);
     targets.push({ protocol, ip: "", port: port.nodePort, endpoints: both });
   }

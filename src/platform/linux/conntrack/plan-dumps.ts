@@ -1,4 +1,4 @@
-import { FAMILIES, type Family, familyOf } from "../../../core/model/address.ts";
+import { FAMILIES, type Family, familyOf, isWildcard } from "../../../core/model/address.ts";
 import type { FlowFilter } from "../../../wire/netlink/conntrack/encode-requests.ts";
 import type { FlowTarget } from "./flow-targets.ts";
 
@@ -18,7 +18,7 @@ export function planDumps(targets: readonly FlowTarget[]): readonly FlowFilter[]
 
 function exactFilter({ protocol, ip, port }: FlowTarget, family: Family): FlowFilter {
   const filter = { family, protocol, dstPort: port };
-  return family === "v4" && ip !== "" ? { ...filter, dst: ip } : filter;
+  return family === "v4" && ip !== "" && !isWildcard(ip) ? { ...filter, dst: ip } : filter;
 }
 
 /** A node port is of both families. */

@@ -1,3 +1,4 @@
+import { familyOf, WILDCARDS } from "../../../core/model/address.ts";
 import type { Protocol } from "../../../core/model/common.ts";
 import type { FlowTarget } from "./flow-targets.ts";
 import type { DesiredFlows } from "./is-stale.ts";
@@ -55,7 +56,9 @@ export class TargetIndex implements DesiredFlows {
   endpointsFor(protocol: Protocol, ip: string, port: number): ReadonlySet<string> | undefined {
     const exact = this.#at(targetKey(protocol, ip, port));
     if (exact !== undefined) return exact;
-    return this.#answersNodePorts(ip) ? this.#at(targetKey(protocol, "", port)) : undefined;
+    if (!this.#answersNodePorts(ip)) return undefined;
+    const atNodePort = this.#at(targetKey(protocol, "", port));
+    return atNodePort ?? this.#at(targetKey(protocol, WILDCARDS[familyOf(ip)], port));
   }
 
   #at(key: string): ReadonlySet<string> | undefined {

@@ -10,18 +10,20 @@ function execWith(saved: Readonly<Record<string, string>>): Exec {
       const mode = program.split("-")[1] ?? "";
       const stdout = saved[mode];
       if (stdout === undefined) throw new CoreError("ERR_NOT_POSSIBLE_HERE", `no ${program}`);
-      const isAll = args.length === 0;
-      const mangle = stdout.includes("*mangle") ? stdout : "";
-      return { exitCode: 0, stdout: isAll ? stdout : mangle, stderr: "" };
+      const [, table] = args;
+      const isThere = table === undefined || stdout.includes(`*${table}`);
+      return { exitCode: 0, stdout: isThere ? stdout : "", stderr: "" };
     },
   };
 }
 
 const RULES = "*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n";
 const KUBELET = "*mangle\n:KUBE-KUBELET-CANARY - [0:0]\nCOMMIT\n";
+const PROXY = "*filter\n:KUBE-PROXY-CANARY - [0:0]\nCOMMIT\n";
 
 test.each([
   ["kubelet's hints win over any number of rules", { nft: RULES, legacy: KUBELET }, "legacy"],
+  ["a proxy's hints win, too", { nft: PROXY, legacy: RULES }, "nft"],
   ["hints in both mean the newer one", { nft: KUBELET, legacy: KUBELET }, "nft"],
   ["without hints more rules win", { nft: "", legacy: RULES }, "legacy"],
   ["as many rules mean the newer one", { nft: RULES, legacy: RULES }, "nft"],

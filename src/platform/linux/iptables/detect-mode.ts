@@ -5,6 +5,8 @@ import { createIptablesTool, IPTABLES_MODES, type IptablesMode } from "./iptable
 
 /** Chains that say which tools this machine's other programs use. */
 const HINTS = /^:KUBE-(?:IPTABLES-HINT|KUBELET-CANARY|PROXY-CANARY) /gm;
+/** Kubelet's stand in the first one, a proxy's in the second one; the rules of services in neither. */
+const HINTED_TABLES: readonly TableName[] = ["mangle", "filter"];
 const RULE = /^-A /gm;
 
 export interface DetectedMode {
@@ -19,8 +21,8 @@ export interface DetectedMode {
  * @returns undefined where no tools are there
  */
 export async function detectMode(exec: Exec): Promise<DetectedMode | undefined> {
-  // The hints stand in a table that few rules are in: all of them are read only where that tells nothing.
-  const hinted = await countWith(exec, HINTS, "mangle");
+  // The hints stand in tables that few rules are in: all of them are read only where that tells nothing.
+  const hinted = await countWith(exec, HINTS, HINTED_TABLES);
   const found = hinted.filter(({ count }) => count > 0);
   const [only] = found;
   if (only !== undefined) {
@@ -45,16 +47,17 @@ interface Count {
 async function countWith(
   exec: Exec,
   pattern: RegExp,
-  table?: TableName,
+  tables?: readonly TableName[],
 ): Promise<readonly Count[]> {
   const counts: Count[] = [];
   for (const mode of IPTABLES_MODES) {
     // Asked for a table, the legacy tools make it.
-    const asked = mode === "nft" ? table : undefined;
+    const asked = mode === "nft" && tables !== undefined ? tables : [undefined];
     const texts = await Promise.all(
-      FAMILIES.map((family) =>
-        createIptablesTool(family, mode, exec).save(asked).catch(unreadable),
-      ),
+      FAMILIES.flatMap((family) => {
+        const tool = createIptablesTool(family, mode, exec);
+        return asked.map((table) => tool.save(table).catch(unreadable));
+      }),
     );
     const readable = texts.filter((text) => text !== undefined);
     if (readable.length === 0) continue;

@@ -21,7 +21,7 @@ export async function removeRules(exec: Exec, plan: PlanRemoval): Promise<void> 
 async function removeFrom(tool: IptablesTool, plan: PlanRemoval): Promise<void> {
   const text = await tool.save().catch(nothingWithoutTools);
   const script = plan(parseSave(text));
-  if (!script.isEmpty) await tool.restore(script.render());
+  if (!script.isEmpty) await tool.restore(script.render(tool.mode));
 }
 
 /** What there are no tools for holds nothing of ours. */

@@ -1,4 +1,24 @@
 import { type ChainId, nameOf, TABLES, type TableName, tableOf } from "./chain-id.ts";
+import type { IptablesMode } from "./iptables-tool.ts";
+
+const HOOKS: ReadonlySet<string> = new Set([
+  "PREROUTING",
+  "INPUT",
+  "FORWARD",
+  "OUTPUT",
+  "POSTROUTING",
+]);
+
+/** From so many lines on, a table of iptables-nft is told in parts. */
+const MANY_LINES = 5000;
+
+/**
+ * iptables-nft notes each chain that a line names in a sorted list, which it walks from its beginning
+ * each time: ten thousand services take it many minutes. A line without a chain makes it read the
+ * whole table in place of that. It stands before all others, and hooks are told apart: after it, the
+ * tool takes all of them for made.
+ */
+const READ_ALL = "-S";
 
 /** Changes to the chains of all tables, as data; rendered for `iptables-restore --noflush`. */
 export class RestoreScript {
@@ -14,16 +34,16 @@ export class RestoreScript {
   /** Puts rules in front of all others, in this order. */
   insert(chain: ChainId, rules: readonly string[]): void {
     const lines = rules.map((rule) => `-I ${nameOf(chain)} 1 ${rule}`);
-    this.#edits(chain).added.push(...lines.reverse());
+    this.#placeOf(chain).added.push(...lines.reverse());
   }
 
   append(chain: ChainId, rule: string): void {
-    this.#edits(chain).added.push(`-A ${nameOf(chain)} ${rule}`);
+    this.#placeOf(chain).added.push(`-A ${nameOf(chain)} ${rule}`);
   }
 
   /** Takes one rule away that is there exactly so. */
   remove(chain: ChainId, rule: string): void {
-    this.#edits(chain).removed.push(`-D ${nameOf(chain)} ${rule}`);
+    this.#placeOf(chain).removed.push(`-D ${nameOf(chain)} ${rule}`);
   }
 
   /** Deletes a chain of ours with all its rules. */
@@ -42,17 +62,14 @@ export class RestoreScript {
     return this.#tables.size === 0;
   }
 
-  /** Each is changed in a transaction of its own. */
-  get tableCount(): number {
-    return this.#tables.size;
+  transactionCount(mode: IptablesMode): number {
+    return this.#transactions(mode).length;
   }
 
   /** How many lines would be executed. */
   get size(): number {
     let size = 0;
-    for (const edits of this.#tables.values()) {
-      for (const texts of linesOf(edits)) for (const text of texts) size += lineCount(text);
-    }
+    for (const edits of this.#tables.values()) size += countLines(edits);
     return size;
   }
 
@@ -67,36 +84,76 @@ export class RestoreScript {
     return lines.slice(0, count);
   }
 
-  /** One transaction for each table. Nothing refers to a chain any more when it is deleted. */
-  render(): string {
-    const parts: string[] = [];
-    for (const table of TABLES) {
+  /**
+   * One transaction for each table, or some where the tool would be slow. Nothing refers to a chain any
+   * more when it is deleted.
+   */
+  render(mode: IptablesMode): string {
+    return this.#transactions(mode)
+      .map(({ table, lines }) => [`*${table}`, ...lines, "COMMIT", ""].join("\n"))
+      .join("\n");
+  }
+
+  #transactions(mode: IptablesMode): readonly Transaction[] {
+    return TABLES.flatMap((table) => {
       const edits = this.#tables.get(table);
-      if (edits === undefined) continue;
-      parts.push(`*${table}`);
-      for (const lines of linesOf(edits)) if (lines.length > 0) parts.push(lines.join("\n"));
-      parts.push("COMMIT", "");
-    }
-    return parts.join("\n");
+      if (edits === undefined) return [];
+      const isSlow = mode === "nft" && countLines(edits) >= MANY_LINES;
+      const parts = isSlow ? partsOf(edits) : [linesOf(edits).flat()];
+      return parts.map((lines) => ({ table, lines }));
+    });
+  }
+
+  #placeOf(chain: ChainId): Pick<TableEdits, "removed" | "added"> {
+    const edits = this.#edits(chain);
+    return HOOKS.has(nameOf(chain)) ? edits.hooks : edits;
   }
 
   #edits(chain: ChainId): TableEdits {
     const table = tableOf(chain);
-    const edits = this.#tables.get(table) ?? { emptied: [], removed: [], added: [], deleted: [] };
+    const edits = this.#tables.get(table) ?? {
+      emptied: [],
+      removed: [],
+      added: [],
+      hooks: { removed: [], added: [] },
+      deleted: [],
+    };
     this.#tables.set(table, edits);
     return edits;
   }
+}
+
+interface Transaction {
+  readonly table: TableName;
+  readonly lines: readonly string[];
 }
 
 interface TableEdits {
   readonly emptied: string[];
   readonly removed: string[];
   readonly added: string[];
+  readonly hooks: { readonly removed: string[]; readonly added: string[] };
   readonly deleted: string[];
 }
 
-function linesOf({ emptied, removed, added, deleted }: TableEdits): readonly string[][] {
-  return [emptied, removed, added, deleted];
+function linesOf({ emptied, removed, added, hooks, deleted }: TableEdits): readonly string[][] {
+  return [emptied, removed, added, hooks.removed, hooks.added, deleted];
+}
+
+/** Chains are filled before anything leads to them, and deleted when nothing does any more. */
+function partsOf({ emptied, removed, added, hooks, deleted }: TableEdits): readonly string[][] {
+  const withAll = (lines: readonly string[]) => (lines.length > 0 ? [READ_ALL, ...lines] : []);
+  return [
+    withAll([...emptied, ...removed, ...added]),
+    [...hooks.removed, ...hooks.added],
+    withAll(deleted),
+  ].filter((lines) => lines.length > 0);
+}
+
+function countLines(edits: TableEdits): number {
+  let count = 0;
+  for (const texts of linesOf(edits)) for (const text of texts) count += lineCount(text);
+  return count;
 }
 
 function lineCount(text: string): number {

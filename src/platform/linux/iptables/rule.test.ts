@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bareRule, bareText, hostNetwork, randomMatch, refusalTarget, renderRule } from "./rule.ts";
 
-test("parts stand in the order in which iptables-save prints them", () => {
+test("parts stand in the order in which iptables-save prints them, and what decides nothing is last", () => {
   expect(
     renderRule({
       target: "KUBE-X",
@@ -14,7 +14,7 @@ test("parts stand in the order in which iptables-save prints them", () => {
       notSource: "10.244.0.0/16",
     }),
   ).toBe(
-    '! -s 10.244.0.0/16 -d 10.0.0.1/32 -i veth+ -p tcp -m comment --comment "why" -m addrtype --src-type LOCAL -m tcp --dport 80 -j KUBE-X',
+    '! -s 10.244.0.0/16 -d 10.0.0.1/32 -i veth+ -p tcp -m addrtype --src-type LOCAL -m tcp --dport 80 -m comment --comment "why" -j KUBE-X',
   );
 });
 

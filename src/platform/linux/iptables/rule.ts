@@ -33,11 +33,12 @@ export function renderRule(fields: RuleFields): string {
   if (inInterface !== undefined) rule += `-i ${inInterface} `;
   if (notInInterface !== undefined) rule += `! -i ${notInInterface} `;
   if (protocol !== undefined) rule += `-p ${TRANSPORTS[protocol]} `;
-  if (comment !== undefined) rule += `-m comment --comment "${commentText(comment)}" `;
   if (matches !== undefined) for (const match of matches) rule += `${match} `;
   if (port !== undefined && protocol !== undefined) {
     rule += `-m ${TRANSPORTS[protocol]} --dport ${port} `;
   }
+  // The kernel asks a comment, too, whether it matches: behind all that may have said no.
+  if (comment !== undefined) rule += `-m comment --comment "${commentText(comment)}" `;
   return `${rule}-j ${target}`;
 }
 

@@ -34,6 +34,9 @@ export class LivePacket {
   /** Whether it came in, or comes in again over loopback. */
   hasComeIn = false;
   isLeaving = false;
+  /** Whether IPVS sent it on, and whether that was at the hook where it is. */
+  wasSentOn = false;
+  isBeingSentOn = false;
 
   constructor(packet: Packet, facts: LiveFacts) {
     this.#facts = facts;
@@ -47,6 +50,15 @@ export class LivePacket {
 
   get isForThisMachine(): boolean {
     return this.#facts.isLocalAddress(this.dst);
+  }
+
+  /** IPVS sends it to a real server. */
+  sendOn(address: string, port: number): void {
+    this.dst = address;
+    this.dstPort = port;
+    this.isDestinationSettled = true;
+    this.isDestinationTranslated = true;
+    this.isBeingSentOn = true;
   }
 
   /** Undefined where nobody knows. */
@@ -75,8 +87,15 @@ export class LivePacket {
 
   /** It is the first of its flow. */
   readWords(field: WordsField): readonly string[] {
-    if (field === "ct-state") return ["new", ...(this.isDestinationTranslated ? ["dnat"] : [])];
-    return this.isDestinationTranslated ? ["dnat"] : [];
+    const translated = this.isDestinationTranslated ? ["dnat"] : [];
+    switch (field) {
+      case "ct-state":
+        return ["new", ...translated];
+      case "ct-status":
+        return translated;
+      case "ct-direction":
+        return ["original"];
+    }
   }
 
   wasSeen(list: string, seconds: number | undefined): boolean | undefined {

@@ -1,4 +1,6 @@
 import { type Family, familyOf } from "../../../core/model/address.ts";
+import { entryText } from "../../../wire/netlink/ipset/ip-set.ts";
+import { findSetEntry } from "./find-set-entry.ts";
 import { hashValue } from "./hash-value.ts";
 import type { LivePacket } from "./live-packet.ts";
 import type { Choose } from "./paths.ts";
@@ -120,6 +122,12 @@ export class RuleWalker {
         const isMatch = step.words.some((word) => words.includes(word));
         return isMatch === step.isNegated ? "not-matched" : "matched";
       }
+      case "in-set":
+      case "map-mark":
+        return this.#askSet(step, chain);
+      case "send-on":
+        packet.sendOn(step.address, step.port);
+        return { kind: "accept" };
       case "chance": {
         const { probability } = step;
         return this.#choose([probability, 1 - probability]) === 0 ? "matched" : "not-matched";
@@ -154,6 +162,18 @@ export class RuleWalker {
       case "unknown":
         return this.#doNotKnow(chain, step.text);
     }
+  }
+
+  #askSet(step: Extract<Step, { kind: "in-set" | "map-mark" }>, chain: LiveChain): StepEnd {
+    const entries = this.#rules.ipSets?.get(step.set);
+    if (entries === undefined) return this.#doNotKnow(chain, `the set ${step.set}`);
+    const entry = findSetEntry(entries, step.directions, this.#packet);
+    if (entry !== undefined) this.#elements.push(`${step.set}: ${entryText(entry)}`);
+    if (step.kind === "map-mark") {
+      this.#packet.mark = entry?.mark ?? this.#packet.mark;
+      return "matched";
+    }
+    return (entry === undefined) === step.isNegated ? "matched" : "not-matched";
   }
 
   #match({ left, right, isNegated }: Extract<Step, { kind: "match" }>, chain: LiveChain): StepEnd {

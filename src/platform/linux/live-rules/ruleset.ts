@@ -1,4 +1,5 @@
 import type { Family } from "../../../core/model/address.ts";
+import type { IpSetEntry } from "../../../wire/netlink/ipset/ip-set.ts";
 import type { Pattern, Value } from "./pattern.ts";
 
 /**
@@ -10,6 +11,8 @@ export interface LiveRuleset {
   readonly chains: ReadonlyMap<string, LiveChain>;
   /** Sets and maps, by id. */
   readonly containers: ReadonlyMap<string, LiveContainer>;
+  /** The entries of ipsets by their name, as far as they were read. */
+  readonly ipSets?: ReadonlyMap<string, readonly IpSetEntry[]>;
 }
 
 export type HookName = "prerouting" | "input" | "forward" | "output" | "postrouting";
@@ -20,6 +23,8 @@ export interface LiveHook {
   readonly priority: number;
   /** Rules that translate see the first packet of a flow only. */
   readonly isNat: boolean;
+  /** Virtual servers do not see what they sent. */
+  readonly isIpvs?: boolean;
   readonly policy: "accept" | "drop";
 }
 
@@ -75,6 +80,17 @@ export type Step =
       readonly words: readonly string[];
       readonly isNegated: boolean;
     }
+  /** Whether an ipset has it. */
+  | {
+      readonly kind: "in-set";
+      readonly set: string;
+      readonly directions: SetDirections;
+      readonly isNegated: boolean;
+    }
+  /** Gives the packet the mark of the entry that an ipset has for it. */
+  | { readonly kind: "map-mark"; readonly set: string; readonly directions: SetDirections }
+  /** IPVS sends it to a real server: it leaves the hook here, and goes out as if it came from this node. */
+  | { readonly kind: "send-on"; readonly address: string; readonly port: number }
   /** Goes on with this chance. */
   | { readonly kind: "chance"; readonly probability: number }
   /** Whether the client was seen before, by xt_recent. */
@@ -96,9 +112,12 @@ export type Step =
   /** What this reader does not know: where a packet meets it, nobody can say what happens. */
   | { readonly kind: "unknown"; readonly text: string };
 
+/** Whose address, or port, stands for each part of an entry. */
+export type SetDirections = readonly ("src" | "dst")[];
+
 export type AssignableField = "mark" | "priority";
 
-export type WordsField = "ct-state" | "ct-status";
+export type WordsField = "ct-state" | "ct-status" | "ct-direction";
 
 export type PacketField =
   | AssignableField

@@ -139,10 +139,16 @@ COMMIT
     "-p tcp -m multiport --dports 22,80:90",
     "-m addrtype ! --dst-type LOCAL",
     "-m conntrack ! --ctstatus DNAT",
+    "-m conntrack --ctdir ORIGINAL",
   ]) {
     expect([rule, shares(text(rule))]).toEqual([rule, { drop: 1 }]);
   }
-  for (const rule of ["-i veth+", "-m state --state INVALID", "-p tcp -m tcp --sport 1:9"]) {
+  for (const rule of [
+    "-i veth+",
+    "-m state --state INVALID",
+    "-m conntrack --ctdir REPLY",
+    "-p tcp -m tcp --sport 1:9",
+  ]) {
     expect([rule, shares(text(rule), { srcPort: 4000 })]).toEqual([rule, { untouched: 1 }]);
   }
 });
@@ -155,7 +161,7 @@ COMMIT
 `;
   const unknown = (rule: string) => walk(text(rule)).flatMap((outcome) => outcome.unknown);
   expect(unknown("-m set --match-set BLOCKED src -j DROP")).toEqual([
-    "iptables filter FORWARD: -m set",
+    "iptables filter FORWARD: the set BLOCKED",
   ]);
   expect(unknown("-p tcp -j TPROXY --on-port 1")).toEqual(["iptables filter FORWARD: -j TPROXY"]);
   expect(unknown("-p tcp -m tcp --sport 99 -j DROP")).toEqual(["iptables filter FORWARD: srcPort"]);
@@ -177,4 +183,55 @@ COMMIT
 `;
   expect(shares(text, { src: "10.9.9.9" })).toEqual({ drop: 1 });
   expect(shares(text)).toEqual({ untouched: 1 });
+});
+
+const IP_SETS: NonNullable<LiveRuleset["ipSets"]> = new Map([
+  ["HOSTS", [{ ip: "10.96.0.1" }]],
+  ["CALLS", [{ ip: "10.96.0.1", protocol: "TCP", port: 80, mark: 0x4000 }]],
+  [
+    "FROM",
+    [
+      { ip: "10.96.0.1", protocol: "TCP", port: 80, second: "10.0.0.0/8" },
+      { ip: "10.96.0.1", protocol: "TCP", port: 80, second: "10.1.0.0/16", isException: true },
+      { ip: "10.96.0.1", protocol: "TCP", port: 80, second: "10.1.0.5" },
+    ],
+  ],
+  ["PORTS", [{ port: 80 }]],
+]);
+
+test.each([
+  ["--match-set HOSTS dst", {}, true],
+  ["--match-set HOSTS src", {}, false],
+  ["! --match-set HOSTS src", {}, true],
+  ["--match-set CALLS dst,dst", {}, true],
+  ["--match-set CALLS dst,dst", { protocol: "UDP" }, false],
+  ["--match-set CALLS dst,dst", { dstPort: 81 }, false],
+  ["--match-set CALLS src,dst", {}, false],
+  ["--match-set CALLS dst", {}, false],
+  ["--match-set FROM dst,dst,src", { src: "10.2.0.1" }, true],
+  ["--match-set FROM dst,dst,src", { src: "10.1.0.1" }, false],
+  ["--match-set FROM dst,dst,src", { src: "10.1.0.5" }, true],
+  ["--match-set FROM dst,dst,src", { src: "11.0.0.1" }, false],
+  ["--match-set PORTS dst", {}, true],
+  ["--match-set PORTS dst", { dstPort: 81 }, false],
+] as const)("of ipsets: %s for %o is %s", (match, fields, isMatch) => {
+  const text = `*filter\n:FORWARD ACCEPT [0:0]\n-A FORWARD -m set ${match} -j DROP\nCOMMIT\n`;
+  const [outcome] = walkRuleset({ ...rules(text), ipSets: IP_SETS }, packet(fields), FACTS);
+  expect(outcome?.unknown).toEqual([]);
+  expect(outcome?.end.kind).toBe(isMatch ? "drop" : "untouched");
+});
+
+test("an ipset gives packets the marks of its entries", () => {
+  const text = `*mangle
+:FORWARD ACCEPT [0:0]
+-A FORWARD -j SET --map-set CALLS dst,dst --map-mark
+-A FORWARD -m mark --mark 0x4000 -j DROP
+-A FORWARD -j SET --add-set CALLS dst,dst
+COMMIT
+`;
+  const end = (fields: Partial<Packet>) =>
+    walkRuleset({ ...rules(text), ipSets: IP_SETS }, packet(fields), FACTS)[0];
+  expect(end({})?.end.kind).toBe("drop");
+  expect(end({ dstPort: 81 })?.end.kind).toBe("untouched");
+  expect(end({ dstPort: 81 })?.unknown).toEqual(["iptables mangle FORWARD: -j SET"]);
 });

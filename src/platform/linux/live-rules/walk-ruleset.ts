@@ -73,26 +73,41 @@ class Journey {
     packet.hasComeIn = true;
     const stop = this.#hook("prerouting");
     if (stop !== undefined) return stop;
-    if (packet.isForThisMachine) return this.#hook("input");
+    if (packet.isForThisMachine) return this.#hook("input") ?? this.#sendOn();
     packet.isLeaving = true;
     return this.#hook("forward") ?? this.#hook("postrouting");
+  }
+
+  /** What IPVS sends to another machine goes out as what this one sends, and meets those rules. */
+  #sendOn(): Stop {
+    const packet = this.#packet;
+    if (!packet.isBeingSentOn) return undefined;
+    packet.isBeingSentOn = false;
+    packet.wasSentOn = true;
+    if (packet.isForThisMachine) return undefined;
+    packet.isLeaving = true;
+    return this.#hook("output") ?? this.#hook("postrouting");
   }
 
   /** To an address of this machine it leaves by loopback, and comes in again. */
   #fromNode(): Stop {
     const packet = this.#packet;
     packet.isLeaving = true;
-    const stop = this.#hook("output") ?? this.#hook("postrouting");
+    const refused = this.#hook("output");
+    if (refused !== undefined) return refused;
+    if (packet.isBeingSentOn) return this.#sendOn();
+    const stop = this.#hook("postrouting");
     if (stop !== undefined || !packet.isForThisMachine) return stop;
     packet.isLeaving = false;
     packet.hasComeIn = true;
-    return this.#hook("prerouting") ?? this.#hook("input");
+    return this.#hook("prerouting") ?? this.#hook("input") ?? this.#sendOn();
   }
 
   #hook(name: HookName): Stop {
     for (const chain of this.#chainsAt(name)) {
       if (chain.hook?.isNat === true && this.#isSettled(name)) continue;
       const end = this.#walker.walk(chain);
+      if (this.#packet.isBeingSentOn) return undefined;
       if (end === "drop" || end === "reject") return end;
       if (end === "through" && chain.hook?.policy === "drop") return "drop";
     }
@@ -111,6 +126,7 @@ class Journey {
     const family = familyOf(this.#packet.dst);
     return [...this.#rules.chains.values()]
       .filter(({ hook, families }) => hook?.name === name && families.includes(family))
+      .filter(({ hook }) => hook?.isIpvs !== true || !this.#packet.wasSentOn)
       .sort((a, b) => (a.hook?.priority ?? 0) - (b.hook?.priority ?? 0));
   }
 }

@@ -35,6 +35,12 @@ const SOCKET_BUFFER_BYTES = 1_048_576;
 const INT_BYTES = 4;
 /** Exchanges, one or many in a row, give the thread back after that time. */
 const SLICE_MS = 2;
+/**
+ * The clock is read after so much work only, in messages that were sent and KiB that came: where that is
+ * a system call it takes as long as a short answer.
+ */
+const WORK_PER_LOOK = 16;
+const KIB = 1024;
 /** The kernel answers at once; what takes longer does not come. */
 const ANSWER_TIMEOUT_MS = 5000;
 const MAX_SEQUENCE = 0xffff_0000;
@@ -57,7 +63,8 @@ export interface NetlinkAnswer {
   readonly isOverrun: boolean;
 }
 
-type Received = "some" | "nothing" | "overrun";
+/** So many bytes, or what came in their place. */
+type Received = number | "nothing" | "overrun";
 
 /**
  * A socket to one family of the kernel's netlink, in the network namespace of the thread that opens
@@ -70,8 +77,10 @@ export class NetlinkSocket {
   readonly #writer = new NetlinkWriter();
   #outbox: NativeMemory = allocateNative(RECEIVE_BYTES);
   #sequence = 1;
-  /** How long it kept the thread since others had it. */
-  #spentMs = 0;
+  /** When it got the thread, which others had before; undefined before its first exchange of that time. */
+  #sliceSinceMs: number | undefined;
+  /** What was done since the clock was read. */
+  #work = 0;
   #isOpen = true;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -115,21 +124,20 @@ export class NetlinkSocket {
   }
 
   async #exchange({ count, write: fill, onMessage }: NetlinkRequest): Promise<NetlinkAnswer> {
-    if (this.#spentMs > SLICE_MS) await this.#pause();
+    if (this.#isSliceOver(count)) await this.#pause();
     if (!this.#isOpen) throw new CoreError("ERR_ABORTED", "the netlink socket is closed");
-    let since = performance.now();
     const first = this.#takeSequences(count);
     this.#writer.clear();
     fill(this.#writer, first);
     this.#send(this.#writer.written());
     const reader = new ReplyReader(first, first + count - 1, onMessage ?? (() => undefined));
-    let received: Received = "some";
+    let received: Received = 0;
     while (!reader.isDone && received !== "overrun") {
       received = this.#receive(reader);
-      this.#spentMs += performance.now() - since;
       if (received === "nothing") await this.#readable();
-      else if (!reader.isDone && this.#spentMs > SLICE_MS) await this.#pause();
-      since = performance.now();
+      else if (received !== "overrun" && this.#isSliceOver(received / KIB) && !reader.isDone) {
+        await this.#pause();
+      }
     }
     return {
       failures: reader.failures.map((failure) => ({ ...failure, index: failure.sequence - first })),
@@ -138,10 +146,24 @@ export class NetlinkSocket {
     };
   }
 
+  #isSliceOver(work: number): boolean {
+    this.#sliceSinceMs ??= performance.now();
+    this.#work += work;
+    if (this.#work < WORK_PER_LOOK) return false;
+    const isOver = performance.now() - this.#sliceSinceMs > SLICE_MS;
+    if (!isOver) this.#work = 0;
+    return isOver;
+  }
+
   /** The kernel answers at once, so that nothing else would run between one answer and the next. */
   async #pause(): Promise<void> {
     await nextTurn();
-    this.#spentMs = 0;
+    this.#beginSlice();
+  }
+
+  #beginSlice(): void {
+    this.#sliceSinceMs = undefined;
+    this.#work = 0;
   }
 
   #takeSequences(count: number): number {
@@ -164,7 +186,7 @@ export class NetlinkSocket {
     if (!this.#isOpen) throw new CoreError("ERR_ABORTED", "the netlink socket was closed");
     const result = recvmsg(this.#descriptor, this.#header.address, MSG_TRUNC);
     if (result === -ERRNO.EAGAIN) return "nothing";
-    if (result === -ERRNO.EINTR) return "some";
+    if (result === -ERRNO.EINTR) return 0;
     if (result === -ERRNO.ENOBUFS) return "overrun";
     checked("recvmsg", result, "netlink");
     if (result > RECEIVE_BYTES) {
@@ -174,7 +196,7 @@ export class NetlinkSocket {
       );
     }
     reader.feed(new DataView(this.#inbox.bytes.buffer, 0, result));
-    return "some";
+    return result;
   }
 
   #readable(): Promise<void> {
@@ -182,7 +204,7 @@ export class NetlinkSocket {
       const watch = watchReadable(this.#descriptor, () => {
         clearTimeout(timer);
         watch.close();
-        this.#spentMs = 0;
+        this.#beginSlice();
         resolve();
       });
       const timer = setTimeout(() => {

@@ -32,6 +32,8 @@ describe("sealing", requires("linux"), () => {
     sealing.free();
     sealing.free();
     opening.free();
+    expect(() => sealing.seal(9, memory.address, 1, memory.address)).toThrow("after it was freed");
+    expect(() => opening.open(9, memory.address, 1, memory.address)).toThrow("after it was freed");
   });
 });
 

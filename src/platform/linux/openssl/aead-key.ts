@@ -35,7 +35,7 @@ export class AeadKey {
   /** Addresses; the tag is written behind. They may be the same, or not overlap. */
   seal(counter: number, from: number, byteCount: number, to: number): void {
     const calls = this.#calls;
-    const context = this.#context;
+    const context = this.#held();
     putCounter(counter);
     calls.init(context, 0, 0, 0, scratch.address, SEAL);
     calls.update(context, to, LENGTH, from, byteCount);
@@ -46,7 +46,7 @@ export class AeadKey {
   /** `byteCount` without the tag, which is behind. False where it was not sealed with this key and counter. */
   open(counter: number, from: number, byteCount: number, to: number): boolean {
     const calls = this.#calls;
-    const context = this.#context;
+    const context = this.#held();
     putCounter(counter);
     calls.init(context, 0, 0, 0, scratch.address, OPEN);
     calls.control(context, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG_BYTES, from + byteCount);
@@ -57,10 +57,16 @@ export class AeadKey {
     return isGood;
   }
 
-  /** Nothing may be called after it but itself. */
+  /** What is called after it but itself throws. */
   free(): void {
     if (this.#context !== 0) this.#calls.freeContext(this.#context);
     this.#context = 0;
+  }
+
+  /** OpenSSL would follow a null pointer, and take the whole process with it. */
+  #held(): number {
+    if (this.#context === 0) throw new Error("a key was used after it was freed");
+    return this.#context;
   }
 }
 

@@ -90,6 +90,10 @@ export class OpenSslCalls {
   readonly sslFree: Call<[number]> = bindCall("void SSL_free(uintptr_t)");
   readonly sslSetFd: Call<[number, number]> = bindCall("int SSL_set_fd(uintptr_t, int)");
   readonly sslAccept: Call<[number]> = bindCall("int SSL_accept(uintptr_t)");
+  readonly sslGetPeerCertificate: Call<[number]> = bindCall(
+    "uintptr_t SSL_get1_peer_certificate(uintptr_t)",
+  );
+  readonly x509ToDer: Call<[number, number]> = bindCall("int i2d_X509(uintptr_t, uintptr_t)");
   readonly sslRead: Call<[number, number, number]> = bindCall(
     "int SSL_read(uintptr_t, uintptr_t, int)",
   );

@@ -1,37 +1,48 @@
 import { ERRNO } from "../../errno.ts";
 import { failure } from "../binding.ts";
-import { allocateNative, getSize } from "../native-memory.ts";
+import { allocateNative, getSize, putPointer } from "../native-memory.ts";
 import type { OpenSslCalls } from "./openssl-calls.ts";
+import type { OpenSslClientCalls } from "./openssl-client-calls.ts";
 import { expectGood, takeFailure } from "./openssl-error.ts";
 import {
+  SSL_CTRL_SET_TLSEXT_HOSTNAME,
   SSL_ERROR_SYSCALL,
   SSL_ERROR_WANT_READ,
   SSL_ERROR_WANT_WRITE,
   SSL_ERROR_ZERO_RETURN,
   SSL_R_UNEXPECTED_EOF_WHILE_READING,
+  SSL_SENT_SHUTDOWN,
 } from "./openssl-numbers.ts";
-import type { SslContext } from "./ssl-context.ts";
+import { cText } from "./read-pem.ts";
 
 const POINTER_BYTES = 8;
 /** RFC 7301: the length of a name is one byte. */
 const MAX_ALPN_BYTES = 255;
 
 /**
- * SSL(3ssl), the server's side of one connection on a non-blocking socket that is the caller's. Results
+ * SSL(3ssl), one side of a connection on a non-blocking socket that is the caller's. Results
  * are counts or negative errnos: `-EAGAIN` as usual, `-EPROTO` where the peer breaks the rules of TLS
  * (`reason` says which), `-ECONNRESET` also where it ended without saying so. After any other error
  * than EAGAIN it is of no use but to be freed.
  */
 export class SslChannel {
   readonly #calls: OpenSslCalls;
+  readonly #peer: "client" | "server";
   #ssl: number;
   #hasFailed = false;
   #hasSaidEnd = false;
   /** In words, of the last `-EPROTO`. */
   reason = "";
 
-  constructor(calls: OpenSslCalls, context: SslContext, descriptor: number) {
+  /** @param peer who is on the other side */
+  constructor(
+    calls: OpenSslCalls,
+    context: { readonly address: number },
+    descriptor: number,
+    peer: "client" | "server" = "client",
+  ) {
     this.#calls = calls;
+    this.#peer = peer;
     this.#ssl = expectGood(calls, "SSL_new", calls.sslNew(context.address));
     expectGood(calls, "SSL_set_fd", calls.sslSetFd(this.#ssl, descriptor));
   }
@@ -40,6 +51,67 @@ export class SslChannel {
   accept(): number {
     const result = this.#calls.sslAccept(this.#ssl);
     return result === 1 ? 0 : this.#failure(result);
+  }
+
+  /**
+   * The server that is to be called: its certificate must be for that name or address.
+   * @param isName whether it is a name, which the server is told (SNI)
+   */
+  expectServer(client: OpenSslClientCalls, host: string, isName: boolean): void {
+    const text = cText(host);
+    const [calls, ssl] = [this.#calls, this.#ssl];
+    if (!isName) {
+      const set = client.paramSet1IpAsc(client.sslGet0Param(ssl), text.address);
+      expectGood(calls, "X509_VERIFY_PARAM_set1_ip_asc", set);
+      return;
+    }
+    const named = client.sslCtrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, 0, text.address);
+    expectGood(calls, "SSL_set_tlsext_host_name", named);
+    expectGood(calls, "SSL_set1_host", client.sslSet1Host(ssl, text.address));
+  }
+
+  /** SSL_set_session(3), before `connect`: what was said with the server before need not be said again. */
+  resume(client: OpenSslClientCalls, session: number): void {
+    client.sslSetSession(this.#ssl, session);
+  }
+
+  /**
+   * SSL_get1_session(3): by which the next connection can be resumed, to be freed by the caller; 0 where it can not.
+   * Servers of TLS 1.3 give it after the handshake, with the first bytes that are read.
+   */
+  session(client: OpenSslClientCalls): number {
+    if (this.#hasFailed) return 0;
+    const session = client.sslGet1Session(this.#ssl);
+    if (session === 0 || client.sessionIsResumable(session) === 1) return session;
+    client.sessionFree(session);
+    return 0;
+  }
+
+  /**
+   * SSL_set_shutdown(3), before a connection is cut off: OpenSSL would spoil its session, which need not be since
+   * TLS 1.1 (RFC 4346, 7.2.1).
+   */
+  spareSession(client: OpenSslClientCalls): void {
+    if (!this.#hasFailed) client.sslSetShutdown(this.#ssl, SSL_SENT_SHUTDOWN);
+  }
+
+  /** SSL_connect(3): 0 when the handshake is over. */
+  connect(client: OpenSslClientCalls): number {
+    const result = client.sslConnect(this.#ssl);
+    return result === 1 ? 0 : this.#failure(result);
+  }
+
+  /** SSL_get1_peer_certificate(3): DER; undefined where the peer has shown none. */
+  peerCertificate(): Buffer | undefined {
+    const calls = this.#calls;
+    const x509 = calls.sslGetPeerCertificate(this.#ssl);
+    if (x509 === 0) return undefined;
+    const byteCount = calls.x509ToDer(x509, 0);
+    const memory = allocateNative(POINTER_BYTES + Math.max(0, byteCount));
+    putPointer(memory.view, 0, memory.address + POINTER_BYTES);
+    const written = byteCount > 0 ? calls.x509ToDer(x509, memory.address) : byteCount;
+    calls.x509Free(x509);
+    return written > 0 ? Buffer.from(memory.bytes.subarray(POINTER_BYTES)) : undefined;
   }
 
   /** SSL_read(3): up to a record; 0 when the peer has said that it sends no more. */
@@ -105,10 +177,10 @@ export class SslChannel {
     }
   }
 
-  /** Why the certificate of a client is not good, where that is what went wrong. */
+  /** Why the certificate of the peer is not good, where that is what went wrong. */
   #verifyFailure(): string | undefined {
     const result = this.#calls.sslGetVerifyResult(this.#ssl);
     if (result === 0) return undefined;
-    return `client certificate: ${this.#calls.verifyErrorString(result) ?? result}`;
+    return `${this.#peer} certificate: ${this.#calls.verifyErrorString(result) ?? result}`;
   }
 }

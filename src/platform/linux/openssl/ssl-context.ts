@@ -1,6 +1,7 @@
 import { allocateNative } from "../native-memory.ts";
 import type { AlpnSelectors } from "./alpn-selectors.ts";
 import type { OpenSslCalls } from "./openssl-calls.ts";
+import type { OpenSslClientCalls } from "./openssl-client-calls.ts";
 import { expectGood } from "./openssl-error.ts";
 import {
   SSL_CTRL_CHAIN_CERT,
@@ -31,7 +32,9 @@ export interface CertificatePair {
 export interface SslContextOptions {
   /** One for each type of key. */
   readonly certificates: readonly CertificatePair[];
-  /** PEM text of the authorities whose clients are let in; empty: clients need no certificate. */
+  /** Where servers are at the other end: the calls of a client. */
+  readonly client?: OpenSslClientCalls;
+  /** PEM text of the authorities whose peers are let in; empty: clients need no certificate. */
   readonly clientCaPem: string;
   /** Protocols to choose from, the best one first; empty: none is chosen. */
   readonly alpn: readonly string[];
@@ -55,16 +58,19 @@ const TICKETS = 1;
 /** SSL_CTX: what the connections of a listener have in common. Those that are open keep it alive. */
 export class SslContext {
   readonly address: number;
+  readonly #peer: "client" | "server";
   readonly #calls: OpenSslCalls;
 
   /** @throws CoreError where a certificate, a key or an authority can not be used */
   constructor(calls: OpenSslCalls, selectors: AlpnSelectors, options: SslContextOptions) {
     this.#calls = calls;
-    this.address = expectGood(calls, "SSL_CTX_new", calls.ctxNew(calls.serverMethod()));
+    this.#peer = options.client === undefined ? "client" : "server";
+    const method = options.client?.clientMethod() ?? calls.serverMethod();
+    this.address = expectGood(calls, "SSL_CTX_new", calls.ctxNew(method));
     try {
       this.#setDefaults();
       for (const pair of options.certificates) this.#use(pair);
-      if (options.clientCaPem !== "") this.#askClients(options.clientCaPem);
+      if (options.clientCaPem !== "") this.#askPeers(options.clientCaPem);
       this.#setSessionContext(options.sessionContext);
       if (options.alpn.length > 0) {
         calls.ctxSetAlpnSelectCb(this.address, selectors.addressFor(options.alpn), 0);
@@ -120,12 +126,12 @@ export class SslContext {
     expectGood(calls, "SSL_CTX_check_private_key", calls.ctxCheckPrivateKey(this.address));
   }
 
-  #askClients(caPem: string): void {
+  #askPeers(caPem: string): void {
     const calls = this.#calls;
     const store = calls.ctxGetCertStore(this.address);
     readCertificates(calls, caPem, (x509) => {
       const added = calls.storeAddCert(store, x509);
-      const named = calls.ctxAddClientCa(this.address, x509);
+      const named = this.#peer === "client" ? calls.ctxAddClientCa(this.address, x509) : 1;
       calls.x509Free(x509);
       expectGood(calls, "X509_STORE_add_cert", added);
       expectGood(calls, "SSL_CTX_add_client_CA", named);

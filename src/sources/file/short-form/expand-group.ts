@@ -20,7 +20,7 @@ export function expandGroup(
   { namespace, name }: Name,
   { balancing, ports, metadata }: GroupContent,
 ): void {
-  const { method, healthCheck, slowStart, hints, servers } = balancing;
+  const { method, healthCheck, slowStart, hints, tls, servers } = balancing;
   if (metadata !== undefined) {
     const { labels, annotations } = metadata;
     out.emit(path, {
@@ -33,6 +33,7 @@ export function expandGroup(
       healthCheck,
       slowStartMs: slowStart,
       hints,
+      tls: tls && { ...tls, certificate: keyIn(namespace, tls.certificate) },
     });
   }
   servers.forEach((server, index) => {

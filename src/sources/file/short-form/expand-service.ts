@@ -26,10 +26,14 @@ export function expandService(
   service.listen.forEach((listen, index) => {
     expandListen(out, [...path, "listen", index], { name, ports, index }, listen);
   });
-  const { method, healthCheck, slowStart, hints } = service;
-  const balances = method ?? healthCheck ?? slowStart ?? hints;
+  const { method, healthCheck, slowStart, hints, tls } = service;
+  const balances = method ?? healthCheck ?? slowStart ?? hints ?? tls;
   if (service.groups.length > 0 && service.servers.length === 0 && balances !== undefined) {
-    out.fail(path, "a method, health check or hint without servers", "them at the groups it names");
+    out.fail(
+      path,
+      "a method, health check, hint or tls without servers",
+      "them at the groups it names",
+    );
     return;
   }
   const metadata = balances === undefined ? undefined : {};

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { cidrSchema, nameSchema } from "../../../core/model/common.ts";
 import { modeSchema, proxyProtocolSchema, resolverSchema } from "../../../core/model/listener.ts";
+import { peerPatternSchema } from "../../../core/model/peer-pattern.ts";
 import {
   durationField,
   listenAddressField,
@@ -15,6 +16,7 @@ const tls = z.union([
   z.strictObject({
     certificates: oneOrMany(referenceField),
     clientCaFile: z.string().optional(),
+    peers: oneOrMany(peerPatternSchema).optional(),
   }),
 ]);
 

@@ -97,8 +97,29 @@ test("references are of the namespace of who refers", () => {
   expect(listener?.tls).toEqual({
     certificates: ["shop/own", "other/cert"],
     clientCaFile: "ca.pem",
+    peers: [],
   });
   expect(listener?.securityGroup).toBe("shop/office");
+});
+
+const WEB = "spiffe://portolan/service/default/web";
+
+test("who may call, and whom a group calls, is told by identity", () => {
+  const form = {
+    services: {
+      in: {
+        listen: { address: 443, tls: { certificates: "id", peers: WEB } },
+        tls: { certificate: "other/id", peers: [`!${WEB}`, "spiffe://portolan/*"] },
+        servers: "10.0.0.1:1",
+      },
+    },
+    groups: { "shop/out": { tls: { certificate: "id", peers: WEB } } },
+  };
+  expect(only("Listener", form)).toMatchObject([{ tls: { peers: [WEB], clientCaFile: "" } }]);
+  expect(only("Group", form)).toMatchObject([
+    { tls: { certificate: "other/id", peers: [`!${WEB}`, "spiffe://portolan/*"] } },
+    { name: "out", tls: { certificate: "shop/id", peers: [WEB] } },
+  ]);
 });
 
 test.each([
@@ -371,7 +392,7 @@ test("nodes, certificates, security groups and objects", () => {
         alive: false,
       },
     },
-    certificates: { c: { certFiles: "c.pem", keyFile: "k.pem" } },
+    certificates: { c: { certFiles: "c.pem", keyFile: "k.pem", caFile: "ca.pem" } },
     securityGroups: {
       "shop/s": {
         default: "deny",
@@ -468,8 +489,13 @@ test.each([
   ],
   [
     { groups: "api", method: "random" },
-    ': "a method, health check or hint without servers" is not valid; expected them at the groups it names',
+    ': "a method, health check, hint or tls without servers" is not valid; expected them at the groups it names',
   ],
+  [
+    { ports: 1, tls: { certificate: "id", peers: "web" } },
+    'tls.peers: "web" is not valid; expected an identity such as spiffe://portolan/service/default/web, .../* for all below it, or ! and one of these for who may not',
+  ],
+  [{ ports: 1, tls: { certificate: "id" } }, "tls.peers: missing; expected a list or a text"],
   [
     { affinity: "soon" },
     'affinity: "soon" is not valid; expected a duration such as 500ms, 5s, 10m or 3h',

@@ -7,6 +7,7 @@ import {
   protocolSchema,
 } from "../../../core/model/common.ts";
 import { methodSchema, routeHintsSchema } from "../../../core/model/group.ts";
+import { peerPatternSchema } from "../../../core/model/peer-pattern.ts";
 import { durationField, metadata, oneOrMany, portTextField, referenceField } from "./fields.ts";
 import { healthCheckField } from "./health-check-field.ts";
 import { listenSchema } from "./listen-schema.ts";
@@ -20,6 +21,12 @@ const balancing = {
   healthCheck: healthCheckField.optional(),
   slowStart: durationField.optional(),
   hints: routeHintsSchema.optional(),
+  tls: z
+    .strictObject({
+      certificate: referenceField,
+      peers: oneOrMany(peerPatternSchema),
+    })
+    .optional(),
   servers: oneOrMany(serverSchema).default([]),
 };
 

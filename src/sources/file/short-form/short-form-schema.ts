@@ -19,6 +19,7 @@ const certificate = z.strictObject({
   ...metadata,
   certFiles: oneOrMany(z.string().min(1)),
   keyFile: z.string().min(1),
+  caFile: z.string().min(1).optional(),
 });
 
 const access = z.enum(["allow", "deny"]);

@@ -32,7 +32,14 @@ export interface ShortBalancing {
   readonly healthCheck?: object | undefined;
   readonly slowStart?: number | undefined;
   readonly hints?: RouteHints | undefined;
+  readonly tls?: ShortServerTls | undefined;
   readonly servers: readonly ShortServer[];
+}
+
+/** TLS to the servers of a group. */
+export interface ShortServerTls {
+  readonly certificate: string;
+  readonly peers: readonly string[];
 }
 
 export interface ShortGroup extends ShortMetadata, ShortBalancing {}
@@ -87,6 +94,7 @@ export interface ShortListen extends ShortMetadata {
 export interface ShortTls {
   readonly certificates: readonly string[];
   readonly clientCaFile?: string | undefined;
+  readonly peers?: readonly string[] | undefined;
 }
 
 export interface ShortEdgeAddress {
@@ -137,6 +145,7 @@ export interface ShortServer extends ShortMetadata {
 export interface ShortCertificate extends ShortMetadata {
   readonly certFiles: readonly string[];
   readonly keyFile: string;
+  readonly caFile?: string | undefined;
 }
 
 export interface ShortSecurityGroup extends ShortMetadata {

@@ -18,8 +18,10 @@ import {
   IPVS_DEST_ATTR_ADDR,
   IPVS_DEST_ATTR_FWD_METHOD,
   IPVS_DEST_ATTR_INACT_CONNS,
+  IPVS_DEST_ATTR_L_THRESH,
   IPVS_DEST_ATTR_PORT,
   IPVS_DEST_ATTR_STATS64,
+  IPVS_DEST_ATTR_U_THRESH,
   IPVS_DEST_ATTR_WEIGHT,
   IPVS_STATS_ATTR_CONNS,
   IPVS_STATS_ATTR_INBYTES,
@@ -30,11 +32,13 @@ import {
   IPVS_SVC_ATTR_AF,
   IPVS_SVC_ATTR_FLAGS,
   IPVS_SVC_ATTR_FWMARK,
+  IPVS_SVC_ATTR_NETMASK,
   IPVS_SVC_ATTR_PORT,
   IPVS_SVC_ATTR_PROTOCOL,
   IPVS_SVC_ATTR_SCHED_NAME,
   IPVS_SVC_ATTR_STATS64,
   IPVS_SVC_ATTR_TIMEOUT,
+  WHOLE_MASKS,
 } from "./ipvs-words.ts";
 import type {
   DestinationState,
@@ -67,6 +71,7 @@ export function parseServer(
   let scheduler = "";
   let flags = 0;
   let persistenceSeconds = 0;
+  let mask = 0;
   let statistics = NOTHING;
   while (cursor.next()) {
     switch (cursor.type) {
@@ -94,6 +99,9 @@ export function parseServer(
       case IPVS_SVC_ATTR_TIMEOUT:
         persistenceSeconds = cursor.u32();
         break;
+      case IPVS_SVC_ATTR_NETMASK:
+        mask = cursor.u32();
+        break;
       case IPVS_SVC_ATTR_STATS64:
         statistics = parseStatistics(cursor);
         break;
@@ -101,7 +109,8 @@ export function parseServer(
   }
   const family = af === AF_INET ? "v4" : "v6";
   const protocol = PROTOCOLS.find((name) => PROTOCOL_NUMBERS[name] === number);
-  const rest = { family, scheduler, flags, persistenceSeconds, statistics } as const;
+  const isByAddress = mask === WHOLE_MASKS[family];
+  const rest = { family, scheduler, flags, persistenceSeconds, isByAddress, statistics } as const;
   if (mark !== 0) return { ...rest, place: { mark } };
   if (protocol === undefined || (af !== AF_INET && af !== AF_INET6)) return undefined;
   return { ...rest, place: { protocol, ip: addressOf(address, af), port } };
@@ -120,6 +129,7 @@ export function parseDestination(
   let port = 0;
   let weight = 0;
   let method = 0;
+  let limits = 0;
   let activeConnections = 0;
   let inactiveConnections = 0;
   let statistics = NOTHING;
@@ -137,6 +147,10 @@ export function parseDestination(
       case IPVS_DEST_ATTR_FWD_METHOD:
         method = cursor.u32();
         break;
+      case IPVS_DEST_ATTR_U_THRESH:
+      case IPVS_DEST_ATTR_L_THRESH:
+        limits += cursor.u32();
+        break;
       case IPVS_DEST_ATTR_ACTIVE_CONNS:
         activeConnections = cursor.u32();
         break;
@@ -151,7 +165,7 @@ export function parseDestination(
   const isTranslated = (method & IP_VS_CONN_F_FWD_MASK) === IP_VS_CONN_F_MASQ;
   const ip = addressOf(address, af);
   const counts = { activeConnections, inactiveConnections, statistics };
-  return { ip, port, weight, isTranslated, ...counts };
+  return { ip, port, weight, isTranslated, isLimited: limits > 0, ...counts };
 }
 
 /** How long connections are remembered. */

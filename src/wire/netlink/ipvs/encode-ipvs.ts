@@ -28,6 +28,7 @@ import {
   IPVS_SVC_ATTR_SCHED_NAME,
   IPVS_SVC_ATTR_TIMEOUT,
   IPVS_VERSION,
+  WHOLE_MASKS,
 } from "./ipvs-words.ts";
 import type { Destination, IpvsTimeouts, VirtualServer } from "./virtual-server.ts";
 
@@ -51,8 +52,7 @@ export interface IpvsMessageStart {
   readonly isLast: boolean;
 }
 
-const WHOLE_MASK = 0xffff_ffff;
-const V6_PREFIX = 128;
+const EVERY_FLAG = 0xffff_ffff;
 
 export function writeIpvsChange(
   writer: NetlinkWriter,
@@ -124,7 +124,7 @@ function writeSettings(writer: NetlinkWriter, server: VirtualServer): void {
   writer.text(IPVS_SVC_ATTR_SCHED_NAME, scheduler);
   writer.bytes(IPVS_SVC_ATTR_FLAGS, flagsWithMask(flags));
   writer.u32(IPVS_SVC_ATTR_TIMEOUT, persistenceSeconds);
-  writer.u32(IPVS_SVC_ATTR_NETMASK, family === "v4" ? WHOLE_MASK : V6_PREFIX);
+  writer.u32(IPVS_SVC_ATTR_NETMASK, WHOLE_MASKS[family]);
 }
 
 function writeDestination(writer: NetlinkWriter, to: Destination, isWhole: boolean): void {
@@ -155,6 +155,6 @@ function flagsWithMask(flags: number): Uint8Array {
   const bytes = new Uint8Array(8);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, flags, true);
-  view.setUint32(4, WHOLE_MASK, true);
+  view.setUint32(4, EVERY_FLAG, true);
   return bytes;
 }

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { HEADER_BYTES } from "../netlink-words.ts";
+import { HEADER_BYTES, NLM_F_DUMP, NLM_F_REQUEST } from "../netlink-words.ts";
 import { NetlinkWriter } from "../netlink-writer.ts";
 import { parseDestination, parseServer } from "./decode-ipvs.ts";
-import { type IpvsChange, writeIpvsChange } from "./encode-ipvs.ts";
+import {
+  type IpvsChange,
+  writeDestinationDump,
+  writeIpvsChange,
+  writeServerDump,
+} from "./encode-ipvs.ts";
 import { AF_INET } from "./ipvs-words.ts";
 import { serverId, type VirtualServer } from "./virtual-server.ts";
 
@@ -88,7 +93,58 @@ test("a real server is read with its connections", () => {
   });
 });
 
+test("affinity of networks and limits of connections are seen", () => {
+  const server = (text: string) => {
+    const view = viewOf(text);
+    return parseServer(view, 0, view.byteLength)?.isByAddress;
+  };
+  expect(server(NEW_SERVICE)).toBe(true);
+  expect(server(NEW_SERVICE.replace("08000900 ffffffff", "08000900 ffffff00"))).toBe(false);
+  const real = (text: string) => {
+    const view = viewOf(text);
+    return parseDestination(view, 0, view.byteLength, AF_INET)?.isLimited;
+  };
+  expect(real(KERNEL_DESTINATION)).toBe(false);
+  expect(real(KERNEL_DESTINATION.replace("08000500 00000000", "08000500 05000000"))).toBe(true);
+  expect(real(KERNEL_DESTINATION.replace("08000600 00000000", "08000600 02000000"))).toBe(true);
+});
+
 test("a virtual server of another protocol is none that we know", () => {
   const view = viewOf(NEW_SERVICE.replace("06000200 06000000", "06000200 32000000"));
   expect(parseServer(view, 0, view.byteLength)).toBeUndefined();
+});
+
+test("affinity of IPv6 is of whole addresses: a length stands where IPv4 has a mask", () => {
+  const place = { protocol: "TCP", ip: "fd00:96::10", port: 80 } as const;
+  const bytes = bytesOf({ kind: "newService", server: { ...SERVER, family: "v6", place } });
+  expect(bytes.endsWith("0800090080000000")).toBe(true);
+});
+
+test("each time-out has its own attribute", () => {
+  const timeouts = { tcp: 900, tcpFin: 120, udp: 300 };
+  expect(bytesOf({ kind: "setConfig", timeouts })).toBe(
+    "0c010000 08000400 84030000 08000500 78000000 08000600 2c010000".replaceAll(" ", ""),
+  );
+});
+
+test("listings are asked for as a whole", () => {
+  for (const write of [writeServerDump, writeDestinationDump]) {
+    const writer = new NetlinkWriter();
+    write(writer, 28, 7, SERVER);
+    const bytes = writer.written();
+    const flags = new DataView(bytes.buffer, bytes.byteOffset).getUint16(6, true);
+    expect(flags).toBe(NLM_F_REQUEST | NLM_F_DUMP);
+  }
+});
+
+test("what was counted is read, each number in its place", () => {
+  const counted = [1, 2, 3, 4, 5].map((at) => `0c000${at}00 0${at}000000 00000000`).join(" ");
+  const view = viewOf(`${NEW_SERVICE.replace("54000180", "94000180")} 40000c80 ${counted}`);
+  expect(parseServer(view, 0, view.byteLength)?.statistics).toEqual({
+    connections: 1,
+    packetsIn: 2,
+    packetsOut: 3,
+    bytesIn: 4,
+    bytesOut: 5,
+  });
 });

@@ -59,5 +59,8 @@ export const IP_VS_SVC_F_SCHED_FALLBACK = 0x8;
 export const IP_VS_CONN_F_MASQ = 0;
 export const IP_VS_CONN_F_FWD_MASK = 0x7;
 
+/** Of affinity by single addresses: a mask for IPv4, a length for IPv6. */
+export const WHOLE_MASKS = { v4: 0xffff_ffff, v6: 128 } as const;
+
 export const AF_INET = 2;
 export const AF_INET6 = 10;

@@ -36,12 +36,16 @@ export interface IpvsStatistics {
 }
 
 export interface VirtualServerState extends VirtualServer {
+  /** Whether each address is a client of its own where clients stay with their server: with all that we make. */
+  readonly isByAddress: boolean;
   readonly statistics: IpvsStatistics;
 }
 
 export interface DestinationState extends Destination {
   /** Whether addresses are translated: all that we make are so. */
   readonly isTranslated: boolean;
+  /** Whether the number of its connections is limited: of none that we make. */
+  readonly isLimited: boolean;
   readonly activeConnections: number;
   readonly inactiveConnections: number;
   readonly statistics: IpvsStatistics;

@@ -1,4 +1,4 @@
-import type { RuleVerdict, Step } from "../ruleset.ts";
+import type { RuleVerdict, SetDirections, Step } from "../ruleset.ts";
 import { KNOWN_EXTENSIONS, MATCHES } from "./parse-match.ts";
 import { parseTarget } from "./parse-target.ts";
 import { splitWords } from "./split-words.ts";
@@ -49,6 +49,10 @@ function matchStep({ name, values, isNegated }: Option): readonly Step[] {
   const [value = ""] = values;
   if (name === "-m") return KNOWN_EXTENSIONS.has(value) ? [] : [unknown(name, values)];
   if (RECENT_OPTIONS.has(name)) return [];
+  if (name === "--match-set") {
+    const [set = "", directions = ""] = values;
+    return [{ kind: "in-set", set, directions: parseDirections(directions), isNegated }];
+  }
   return [MATCHES[name]?.(value, isNegated) ?? unknown(name, values)];
 }
 
@@ -80,8 +84,22 @@ function targetStep(target: Option, options: readonly Option[], chainOf: ChainLo
     const verdict: RuleVerdict = { kind: target.name === "-g" ? "goto" : "jump", chain };
     return { kind: "verdict", verdict };
   }
+  const mapped = name === "SET" ? mapMark(options) : undefined;
+  if (mapped !== undefined) return mapped;
   const byName = new Map(options.map((option) => [option.name, option.values[0] ?? ""]));
   return parseTarget(name, byName) ?? unknown(target.name, target.values);
+}
+
+/** `--map-set NAME dst,dst --map-mark`; what else the target does is not known. */
+function mapMark(options: readonly Option[]): Step | undefined {
+  const [map, mark, ...more] = options;
+  if (map?.name !== "--map-set" || mark?.name !== "--map-mark" || more.length > 0) return undefined;
+  const [set = "", directions = ""] = map.values;
+  return { kind: "map-mark", set, directions: parseDirections(directions) };
+}
+
+function parseDirections(text: string): SetDirections {
+  return text.split(",").map((word) => (word === "src" ? "src" : "dst"));
 }
 
 function unknown(name: string, values: readonly string[]): Step {

@@ -1,0 +1,115 @@
+import { numberFrom } from "../support/results.ts";
+import { join, Namespace } from "./namespaces.ts";
+
+/** The service that traffic goes to, beside all others. */
+export const TARGET_IP = "10.99.255.1";
+export const TARGET_PORT = 80;
+export const SERVER_PORT = 8080;
+const CONNECTS = 1000;
+const CONNECTIONS = 64;
+/** Where the networks of cables to workloads begin. */
+const WORKLOADS = "10.251";
+
+/**
+ * What a node has between its callers and the server: the services, the one rule that no translation
+ * can do without, nothing but the tracking of flows, or nothing at all.
+ */
+export type Way = "services" | "rule" | "tracked" | "plain";
+
+/** The number of each one's cable to the server. */
+const CABLES: Readonly<Record<Way, number>> = { services: 1, plain: 2, rule: 3, tracked: 4 };
+
+/** Who calls: the node itself, or a workload of it, whose packets it forwards. */
+export type Caller = "node" | "workload";
+
+/** Answers of some bytes or of 16 KB over connections that stand, or of some bytes over new ones. */
+export type Load = "small" | "large" | "short";
+
+export const LARGE_PATH = "large";
+export const LARGE_BYTES = 16_384;
+const HEADERS: Readonly<Record<Load, readonly string[]>> = {
+  small: [],
+  large: [],
+  short: ["-H", "Connection: close"],
+};
+
+/** What a client did. */
+export interface Requests {
+  readonly count: number;
+  readonly perSecond: number;
+  readonly clientCpuSeconds: number;
+}
+
+/** `times` prints user and system time of the shell, then of what it ran. */
+const AND_ITS_TIMES = '"$@" && times';
+const SHELL_TIMES = 4;
+const SECONDS_A_MINUTE = 60;
+
+/** A node and its workload, with a way to the server. */
+export class Site {
+  readonly node: Namespace = Namespace.create();
+  readonly #workload = Namespace.create();
+  readonly #target: string;
+  readonly #port: number;
+
+  constructor(way: Way, server: Namespace) {
+    const number = CABLES[way];
+    const { near } = join(this.node, server, { number });
+    const inner = join(this.#workload, this.node, { number, network: WORKLOADS });
+    server.run("ip", "route", "add", inner.near, "via", near);
+    this.node.run("sysctl", "-qw", "net.ipv4.ip_forward=1");
+    const isTranslated = way === "services" || way === "rule";
+    [this.#target, this.#port] = isTranslated
+      ? [TARGET_IP, TARGET_PORT]
+      : [serverIp(way), SERVER_PORT];
+    if (way === "rule") this.node.timeMs("nft", ["-f", "-"], BARE_RULE);
+    if (way === "tracked") this.node.timeMs("nft", ["-f", "-"], TRACKING);
+  }
+
+  request(caller: Caller, load: Load, seconds: number): Requests {
+    const from = caller === "node" ? this.node : this.#workload;
+    const path = load === "large" ? LARGE_PATH : "";
+    const url = `http://${this.#target}:${this.#port}/${path}`;
+    const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, ...HEADERS[load], url];
+    const output = from.run("bash", "-c", AND_ITS_TIMES, "bash", "wrk", ...args);
+    const [, count] = /(\d+) requests in/.exec(output) ?? [];
+    const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(output) ?? [];
+    const times = [...output.matchAll(/(\d+)m([\d.]+)s/g)].map(
+      ([, minutes, rest]) => Number(minutes) * SECONDS_A_MINUTE + Number(rest),
+    );
+    if (rate === undefined || times.length < SHELL_TIMES || /Non-2xx|Socket errors/.test(output)) {
+      throw new Error(`wrk to ${url} failed:\n${output}`);
+    }
+    const clientCpuSeconds = times.slice(-SHELL_TIMES / 2).reduce((sum, time) => sum + time, 0);
+    return { count: Number(count), perSecond: Number(rate), clientCpuSeconds };
+  }
+
+  async connectTime(): Promise<number> {
+    const task = new URL("./tasks/connect-times.js", import.meta.url);
+    const args = [this.#target, String(this.#port), String(CONNECTS)];
+    return numberFrom(await this.node.runTask(task, args));
+  }
+
+  remove(): void {
+    this.#workload.remove();
+    this.node.remove();
+  }
+}
+
+const TRANSLATE = `ip daddr ${TARGET_IP} tcp dport ${TARGET_PORT} dnat to ${serverIp("rule")}:${SERVER_PORT}`;
+const BARE_RULE = `table ip bare {
+  chain in { type nat hook prerouting priority -100; ${TRANSLATE}; }
+  chain out { type nat hook output priority -100; ${TRANSLATE}; }
+}
+`;
+
+/** That a rule asks for the state of flows is enough: no packet needs to meet it. */
+const TRACKING = `table ip tracking {
+  chain unused { ct state established accept; }
+}
+`;
+
+/** Where the server is for a node. */
+export function serverIp(way: Way): string {
+  return `10.250.${CABLES[way]}.2`;
+}

@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { CoreError, messageOf } from "../../core/errors.ts";
+import type { TunnelSettings } from "../../net/kcp/kcp-options.ts";
+import { tunnelKeyOf } from "../../net/kcp/tunnel-key.ts";
+import type { FastLevel } from "../../wire/kcp/kcp-mode.ts";
+
+const VARIABLE = "PORTOLAN_KCPTUN_SECRET";
+const OPTION = "--kcp-secret-file";
+const LEVELS: readonly FastLevel[] = [1, 2, 3, 4];
+
+/** Undefined where no secret was given. @throws CoreError ERR_CONFIG_INVALID */
+export async function readTunnelSettings(
+  options: { readonly kcpSecretFile?: string | undefined; readonly kcpFast: number },
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<TunnelSettings | undefined> {
+  const fast = LEVELS.find((level) => level === options.kcpFast) ?? 4;
+  const path = options.kcpSecretFile;
+  if (path !== undefined) return { key: tunnelKeyOf(await readSecretFile(path), OPTION), fast };
+  const secret = environment[VARIABLE];
+  return secret === undefined || secret === ""
+    ? undefined
+    : { key: tunnelKeyOf(secret, VARIABLE), fast };
+}
+
+async function readSecretFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new CoreError(
+      "ERR_CONFIG_INVALID",
+      `${OPTION}: ${path} can not be read: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}

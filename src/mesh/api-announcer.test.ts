@@ -1,0 +1,84 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { openGate } from "../brain/announcements/announcement-methods.ts";
+import { Announcements } from "../brain/announcements/announcements.ts";
+import { createApiServer } from "../brain/api-server.ts";
+import type { ListenAddress } from "../core/options/listen-address.ts";
+import { GlobalStore } from "../core/store/global-store.ts";
+import type { AnnouncementState } from "./announcer.ts";
+import { createApiAnnouncer } from "./api-announcer.ts";
+import { HeardLog } from "./running-manager.fixture.ts";
+
+const LATER = { timeout: 20_000 };
+const INSTANCE = {
+  service: "default/shop",
+  servicePort: "",
+  zone: "z0",
+  node: "n1",
+  address: "10.0.0.1",
+  port: 80,
+  weight: 5,
+};
+
+/** A brain that takes announcements of everybody. */
+async function startBrain(port = 0) {
+  const store = new GlobalStore();
+  const log = new HeardLog();
+  const nowMs = () => performance.now();
+  const announcements = new Announcements({ store, log, nowMs, before: [] });
+  const listen = { kind: "tcp", host: "127.0.0.1", port } as const;
+  const server = await createApiServer(store, { listen, gate: openGate(announcements), log });
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    await server.close();
+    announcements.close();
+  };
+  onTestFinished(close);
+  const names = () =>
+    (store.state().groups.get("default/shop")?.endpoints ?? []).map(({ name }) => name);
+  return { address: server.address, names, close };
+}
+
+function announceTo(address: ListenAddress) {
+  const states: AnnouncementState[] = [];
+  const end = new AbortController();
+  const announcer = createApiAnnouncer({
+    where: "api:brain",
+    address,
+    tls: undefined,
+    ttlMs: 1000,
+    random: () => 0,
+    sleep: async (ms, signal) => void (await wait(ms, undefined, { signal })),
+  });
+  const over = announcer.announce(INSTANCE, (state) => states.push(state), end.signal);
+  const stop = async (): Promise<void> => {
+    end.abort();
+    await over;
+  };
+  onTestFinished(stop);
+  return { states, stop };
+}
+
+test("it is announced for as long as it is wanted, and withdrawn at the end", async () => {
+  const brain = await startBrain();
+  const { states, stop } = announceTo(brain.address);
+  await expect.poll(brain.names, LATER).toEqual(["10.0.0.1:80"]);
+  await expect.poll(() => states.at(-1), LATER).toEqual({ isMade: true, problem: "" });
+  await stop();
+  expect(brain.names()).toEqual([]);
+});
+
+test("a brain that goes is told, and one that comes back without memory knows it again", async () => {
+  const first = await startBrain();
+  const { states } = announceTo(first.address);
+  await expect.poll(first.names, LATER).toHaveLength(1);
+  await first.close();
+  await expect.poll(() => states.at(-1), LATER).toMatchObject({ isMade: false });
+  expect(states.at(-1)?.problem).not.toBe("");
+  if (first.address.kind === "unix") throw new TypeError("no port");
+  const second = await startBrain(first.address.port);
+  await expect.poll(second.names, LATER).toEqual(["10.0.0.1:80"]);
+  await expect.poll(() => states.at(-1), LATER).toEqual({ isMade: true, problem: "" });
+});

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { AnnouncedInstance } from "../brain/announcements/announced-instance.ts";
+import { ANNOUNCE, WITHDRAW } from "../brain/announcements/announcement-methods.ts";
+import { ManagerClient } from "../brain/manager/client/manager-client.ts";
+import type { Http2Target } from "../platform/http2/connect-http2.ts";
+import type { Announcer } from "./announcer.ts";
+import { type RetryWorld, retryUntil } from "./retry-until.ts";
+
+export interface ApiAnnouncerOptions extends Http2Target, RetryWorld {
+  readonly where: string;
+  readonly ttlMs: number;
+}
+
+/** So often within its time it is announced again: one call may fail. */
+const RENEWALS = 3;
+/** Who ends does not wait longer. */
+const WITHDRAW_MS = 3000;
+
+/** Announces to a server of the API that takes it, again and again: what a machine that dies has announced goes by itself. */
+export function createApiAnnouncer(options: ApiAnnouncerOptions): Announcer {
+  const { where, ttlMs, sleep } = options;
+  const id = randomUUID();
+  return {
+    where,
+    announce: async (instance, tell, signal) => {
+      let isMade = false;
+      const attempt = async (made: () => void): Promise<void> => {
+        const client = await ManagerClient.connect(options);
+        try {
+          while (!signal.aborted) {
+            await client.call(ANNOUNCE, { ...instance, id, ttlMs });
+            isMade = true;
+            made();
+            await Promise.race([
+              sleep(ttlMs / RENEWALS, signal).catch(() => undefined),
+              client.ended,
+            ]);
+          }
+        } finally {
+          client.close();
+        }
+      };
+      await retryUntil(attempt, tell, signal, options);
+      if (isMade) await withdraw(options, instance, id).catch(() => undefined);
+    },
+    close: () => undefined,
+  };
+}
+
+async function withdraw(
+  options: ApiAnnouncerOptions,
+  { service, address, port }: AnnouncedInstance,
+  id: string,
+): Promise<void> {
+  const ended = new AbortController();
+  const act = async (): Promise<void> => {
+    const client = await ManagerClient.connect(options);
+    try {
+      await client.call(WITHDRAW, { id, service, address, port });
+    } finally {
+      client.close();
+      ended.abort();
+    }
+  };
+  await Promise.race([act(), options.sleep(WITHDRAW_MS, ended.signal)]);
+}

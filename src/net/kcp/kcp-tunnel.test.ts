@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { ERRNO } from "../../platform/errno.ts";
+import { ipAddress } from "../../platform/socket-address.ts";
+import { MemoryProvider } from "../memory/memory-provider.ts";
+import { SERVER, World } from "./kcp-world.fixture.ts";
+
+test("a thousand streams pass a bad line in one tunnel, and nothing of them is left", () => {
+  const world = new World({ latencyMs: 20, jitterMs: 10, lossRate: 0.05 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(server);
+  const text = (index: number): string => `${index} `.repeat(100);
+  const calls = Array.from({ length: 1000 }, (_, index) => world.say(client, text(index)));
+  world.until(() => calls.every(({ result }) => result === 0));
+  expect(calls.map(({ heard }) => heard)).toEqual(calls.map((_, index) => text(index)));
+  expect(client.provider.engine.tunnelCount).toBe(1);
+  expect(client.loop.size).toBe(0);
+  expect(server.loop.size).toBe(1);
+  // Without streams a client's tunnel ends by itself, and the server's with it.
+  world.network.change({ lossRate: 0 });
+  world.network.clock.advance(120_000);
+  expect(client.provider.engine.tunnelCount).toBe(0);
+  expect(server.provider.engine.tunnelCount).toBe(0);
+});
+
+test("streams beyond what a tunnel holds get another one", () => {
+  const world = new World({ latencyMs: 5 });
+  const limit = { maxStreams: 3 };
+  const client = world.end("10.0.0.1", 1, limit);
+  const server = world.end("10.0.0.2", 1, limit);
+  world.echo(server);
+  const calls = Array.from({ length: 10 }, (_, index) => world.say(client, `${index}`));
+  expect(client.provider.engine.counters.tunnels).toBe(0);
+  world.until(() => calls.every(({ result }) => result === 0));
+  expect(calls.map(({ heard }) => heard).join("")).toBe("0123456789");
+  expect(client.provider.engine.counters.handshakes).toBe(4);
+  client.loop.close();
+  world.until(() => server.provider.engine.counters.tunnels === 0);
+});
+
+test("with another secret there is no answer, only counts", () => {
+  const world = new World({ latencyMs: 5 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 2)];
+  world.echo(server);
+  const call = world.say(client, "hello");
+  world.until(() => call.result < 0);
+  expect(call.result).toBe(-ERRNO.ETIMEDOUT);
+  const { refusedHandshakes, handshakes, bytesOut } = server.provider.engine.counters;
+  expect(refusedHandshakes).toBeGreaterThan(1);
+  expect([handshakes, bytesOut, server.provider.engine.tunnelCount]).toEqual([0, 0, 0]);
+});
+
+test("forged, changed and repeated datagrams change counters and nothing else", () => {
+  const world = new World({ latencyMs: 5 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(server);
+  const first = world.say(client, "hello");
+  world.until(() => first.result === 0);
+  const forger = new MemoryProvider(world.hosts.add("c", ["10.0.0.3"]));
+  const socket = forger.bindDatagram(ipAddress("10.0.0.3", 9));
+  const before = server.provider.engine.counters.forgedDatagrams;
+  const send = (bytes: Uint8Array): void => {
+    socket.queue(bytes, socket.peer(SERVER));
+    socket.flush();
+  };
+  for (let type = 0; type < 6; type += 1) {
+    for (const length of [0, 1, 7, 8, 12, 24, 60, 300, 1400, 1500])
+      send(Buffer.alloc(length, type));
+  }
+  world.network.clock.advance(100);
+  const { counters, tunnelCount } = server.provider.engine;
+  expect(tunnelCount).toBe(1);
+  expect(counters.strangeDatagrams + counters.refusedHandshakes).toBeGreaterThan(30);
+  expect(counters.forgedDatagrams).toBe(before);
+  const second = world.say(client, "still there");
+  world.until(() => second.result === 0);
+  expect(second.heard).toBe("still there");
+  expect(counters.handshakes).toBe(1);
+});
+
+test("a server that forgot a tunnel says so, and the next stream makes another one", () => {
+  const world = new World({ latencyMs: 5 });
+  const client = world.end("10.0.0.1", 1);
+  const old = world.end("10.0.0.2", 1);
+  world.echo(old);
+  const first = world.say(client, "hello");
+  world.until(() => first.result === 0);
+  // As one that is killed: it says no word.
+  world.network.partition("a", "b");
+  old.loop.close();
+  world.network.clock.advance(50);
+  world.network.heal("a", "b");
+  world.echo(world.end("10.0.0.2", 1));
+  const lost = world.say(client, "anyone?");
+  world.until(() => lost.result < 0);
+  expect([-ERRNO.ECONNRESET, -ERRNO.ECONNREFUSED]).toContain(lost.result);
+  const next = world.say(client, "hello again");
+  world.until(() => next.result === 0);
+  expect(next.heard).toBe("hello again");
+});
+
+test("an end that is silent is given up", () => {
+  const world = new World({ latencyMs: 5 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(server);
+  const first = world.say(client, "hello");
+  world.until(() => first.result === 0);
+  world.network.partition("a", "b");
+  const lost = world.say(client, "anyone?");
+  world.until(() => lost.result < 0);
+  expect(lost.result).toBe(-ERRNO.ETIMEDOUT);
+  world.network.clock.advance(120_000);
+  expect(server.provider.engine.tunnelCount).toBe(0);
+});

@@ -1,0 +1,42 @@
+/**
+ * Many streams in one: the frames of a tunnel have the header of HTTP/2 (length, type, flags, stream). The first frame
+ * of each end is SETTINGS, which is empty. HEADERS opens a stream and answers that; with END it resets one.
+ * DATA with END is the last of its direction. WINDOW_UPDATE lets the other end send more of a stream. Streams have odd
+ * numbers, which the client gives.
+ */
+import { FRAME, FRAME_HEADER_BYTES } from "../../wire/http2/protocol.ts";
+
+export const END = 1;
+/** A reader that does nothing gets no more than this. */
+export const FIRST_WINDOW_BYTES = 262_144;
+/** The most that a stream whose reader keeps up may be ahead of it. */
+export const MAX_WINDOW_BYTES = 4_194_304;
+/** So that no stream makes the others wait. */
+export const MAX_DATA_BYTES = 8_192;
+/** Their numbers have 31 bits. */
+export const MAX_STREAM_ID: number = 2 ** 31 - 1;
+
+export function frameHeader(
+  type: number,
+  flags: number,
+  streamId: number,
+  byteCount: number,
+): Buffer {
+  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
+  header.writeUIntBE(byteCount, 0, 3);
+  header[3] = type;
+  header[4] = flags;
+  header.writeUInt32BE(streamId, 5);
+  return header;
+}
+
+export function windowUpdate(streamId: number, byteCount: number): Buffer {
+  const word = Buffer.allocUnsafe(4);
+  word.writeUInt32BE(byteCount);
+  return Buffer.concat([frameHeader(FRAME.WINDOW_UPDATE, 0, streamId, word.length), word]);
+}
+
+export function goAway(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([frameHeader(FRAME.GOAWAY, 0, 0, bytes.length), bytes]);
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { OpeningStep } from "../openings/opening.ts";
+import { HttpProxyOpening } from "./http-proxy-opening.ts";
+
+function feed(text: string, pieceBytes = text.length): OpeningStep {
+  const opening = new HttpProxyOpening(() => "the script");
+  let step: OpeningStep = { kind: "more" };
+  for (let at = 0; at < text.length && step.kind === "more"; at += pieceBytes) {
+    step = opening.feed(Buffer.from(text.slice(at, at + pieceBytes), "latin1"));
+  }
+  return step;
+}
+
+test.each([1, 7, 1000])("CONNECT says where to, also in pieces of %d bytes", (pieceBytes) => {
+  const step = feed("CONNECT Example.COM:443 HTTP/1.1\r\nHost: x:1\r\n\r\n", pieceBytes);
+  expect(step).toMatchObject({
+    kind: "done",
+    introduction: { wanted: { host: "example.com", isName: true, port: 443 }, asked: "connect" },
+  });
+});
+
+test("what follows CONNECT is for the target", () => {
+  const step = feed("CONNECT [::1]:22 HTTP/1.1\r\nHost: x\r\n\r\nSSH-2.0");
+  expect(step).toMatchObject({
+    introduction: { wanted: { host: "::1", isName: false, port: 22 } },
+    rest: Buffer.from("SSH-2.0"),
+  });
+});
+
+test("a request with its host in the target goes on as one to that host alone", () => {
+  const step = feed("GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n\r\n");
+  expect(step).toMatchObject({
+    kind: "done",
+    introduction: { wanted: { host: "a.example", port: 80 }, asked: "http" },
+  });
+  const rest = step.kind === "done" ? step.rest.toString("latin1") : "";
+  expect(rest).toMatch(/^GET \/x\?y HTTP\/1\.1\r\n/);
+  expect(rest).toMatch(/\r\nHost: a\.example\r\n/i);
+  // The next request may be for another host, and would not come here.
+  expect(rest).toMatch(/\r\nConnection: close\r\n/i);
+});
+
+test.each([
+  ["GET /proxy.pac HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK", "the script"],
+  ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found", "This is a proxy"],
+  ["GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request", ""],
+  ["CONNECT a HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request", ""],
+  ["CONNECT a:0 HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request", ""],
+  ["OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request", ""],
+  [`GET /${"a".repeat(100_000)} HTTP/1.1\r\n`, "HTTP/1.1 431", ""],
+  ["\u0016\u0003\u0001 nothing\r\n\r\n", "HTTP/1.1 400 Bad Request", ""],
+])("what is wrong, or for the proxy itself, is answered and closed (%#)", (text, status, words) => {
+  const step = feed(text);
+  expect(step.kind).toBe("farewell");
+  const said = step.kind === "farewell" ? step.say.toString("latin1") : "";
+  expect(said.slice(0, status.length)).toBe(status);
+  expect(said).toContain(words);
+});

@@ -1,0 +1,136 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { makeCertificate } from "../support/make-certificate.ts";
+import { requires } from "../support/requires.ts";
+import {
+  bySocks,
+  curl,
+  makeFolder,
+  PAGE,
+  PASSWORD,
+  startAgent,
+  startGateway,
+  startServer,
+  startSite,
+} from "./websocks-fixture.ts";
+
+const TUNNEL = requires("linux", "curl");
+
+test(
+  "SOCKS5, CONNECT and HTTP through agent, nginx and server",
+  requires("linux", "curl", "nginx"),
+  async () => {
+    const site = await startSite();
+    const server = await startServer(["--user", "alice"]);
+    const gateway = await startGateway(server.port);
+    const agent = await startAgent(["--server", `ws://alice@127.0.0.1:${gateway}/tunnel`]);
+    const url = `http://localhost:${site}/large`;
+    const proxy = ["--proxy", `http://127.0.0.1:${agent.port}`];
+    expect((await bySocks(agent, url)) === PAGE).toBe(true);
+    expect((await curl(...proxy, "--proxytunnel", url)) === PAGE).toBe(true);
+    expect((await curl(...proxy, url)) === PAGE).toBe(true);
+    // By now they come from the pool.
+    expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("in");
+    expect(await curl(`http://127.0.0.1:${gateway}/`)).toBe("a site\n");
+    expect(await curl(`http://127.0.0.1:${agent.port}/proxy.pac`)).toContain(
+      `SOCKS5 127.0.0.1:${agent.port}; PROXY`,
+    );
+  },
+);
+
+test(
+  "wss, with the authority that is given and with none that knows it",
+  requires("linux", "curl", "openssl"),
+  async () => {
+    const site = await startSite();
+    const folder = makeFolder();
+    const { cert, key } = await makeCertificate(folder, "tunnel");
+    const server = await startServer(["--user", "alice", "--tls-cert", cert, "--tls-key", key]);
+    const to = ["--server", `wss://alice@127.0.0.1:${server.port}`];
+    const agent = await startAgent([...to, "--ca", cert]);
+    expect((await bySocks(agent, `http://localhost:${site}/large`)) === PAGE).toBe(true);
+    const other = await startAgent(to);
+    expect(await bySocks(other, `http://localhost:${site}/`)).toBe("exit 97");
+    await other.cli.waitFor(/server certificate: /, "stderr");
+  },
+);
+
+test("users of a file, rules of both ends, and what is told of failures", TUNNEL, async () => {
+  const site = await startSite();
+  const users = join(makeFolder(), "users");
+  writeFileSync(users, `ann:other\nbob:${PASSWORD}\n`);
+  const server = await startServer(["--users-file", users, "--target", "deny 127.0.0.2"]);
+  const agent = await startAgent([
+    ...["--server", `ws://bob@127.0.0.1:${server.port}`],
+    ...["--rule", "block *.ads.example", "--rule", "direct 127.0.0.3"],
+  ]);
+  const proxy = ["--proxytunnel", "--proxy", `http://127.0.0.1:${agent.port}`];
+  const status = ["--output", "/dev/null", "--write-out", "%{http_connect}"];
+  expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("in");
+  const connectTo = (target: string) => curl(...proxy, ...status, `http://${target}/`);
+  // curl ends with an error, whatever it has printed.
+  expect(await connectTo(`127.0.0.2:${site}`)).toBe("exit 56");
+  expect(await bySocks(agent, `http://x.ads.example:${site}/`)).toBe("exit 97");
+  expect(await bySocks(agent, "http://localhost:1/")).toBe("exit 97");
+  // Not by the server, where it would be refused as well: by the agent itself.
+  await server.cli.stop();
+  expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("exit 97");
+});
+
+test("who has no password sees a site, and nothing of targets", TUNNEL, async () => {
+  const site = await startSite();
+  const folder = makeFolder();
+  writeFileSync(join(folder, "index.html"), "<h1>Birds</h1>\n");
+  writeFileSync(join(folder, ".secret"), "hidden");
+  const server = await startServer(["--user", "alice", "--web-root", folder]);
+  const at = `http://127.0.0.1:${server.port}`;
+  const upgrade = [
+    ...["--header", "Connection: Upgrade", "--header", "Upgrade: websocket"],
+    ...["--header", "Sec-WebSocket-Version: 13"],
+    ...["--header", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="],
+  ];
+  const protocol = ["--header", "Sec-WebSocket-Protocol: socks5"];
+  const status = ["--output", "/dev/null", "--write-out", "%{http_code}"];
+  expect(await curl(`${at}/`)).toBe("<h1>Birds</h1>\n");
+  expect(await curl(...status, `${at}/.secret`)).toBe("404");
+  expect(await curl(...status, "--path-as-is", `${at}/../../etc/passwd`)).toBe("404");
+  expect(await curl(...status, ...upgrade, `${at}/`)).toBe("400");
+  expect(await curl(...status, ...upgrade, ...protocol, `${at}/`)).toBe("401");
+  expect(await curl(...status, ...upgrade, ...protocol, "-u", `alice:${PASSWORD}`, at)).toBe("401");
+  const stranger = { PORTOLAN_WEBSOCKS_PASSWORD: "guess" };
+  const agent = await startAgent(["--server", `ws://alice@127.0.0.1:${server.port}`], stranger);
+  expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("exit 97");
+  await agent.cli.waitFor(/it answers 401/, "stderr");
+  await server.cli.waitFor(/somebody without the right password/, "stderr");
+  expect(server.cli.stderr).not.toContain(PASSWORD);
+});
+
+test("IPv6, and another server where one dies", TUNNEL, async () => {
+  const site = await startSite("::1");
+  const first = await startServer(["--user", "alice"], { host: "::1" });
+  const second = await startServer(["--user", "alice"]);
+  const agent = await startAgent([
+    ...["--server", `ws://alice@[::1]:${first.port}`],
+    ...["--server", `ws://alice@127.0.0.1:${second.port}`],
+  ]);
+  const url = `http://[::1]:${site}/`;
+  expect(await bySocks(agent, url)).toBe("in");
+  expect(await bySocks(agent, url)).toBe("in");
+  await second.cli.stop();
+  expect(await bySocks(agent, url)).toBe("in");
+  expect(await bySocks(agent, url)).toBe("in");
+});
+
+test("wrong words are refused, each by its name", async () => {
+  const server = await runCli(["websocks", "server", "--listen", "1", "--target", "forbid x"]);
+  expect(server.code).toBe(2);
+  expect(server.stderr).toContain("--user: missing");
+  expect(server.stderr).toContain('--target: "forbid x" is not valid');
+  const agent = await runCli(["websocks", "agent", "--listen", "1", "--server", "ws://a:pw@b:1"]);
+  expect(agent.code).toBe(2);
+  expect(agent.stderr).toContain("PORTOLAN_WEBSOCKS_PASSWORD");
+  expect(agent.stderr).toContain("--server: ");
+  expect(agent.stderr).not.toContain("pw@");
+});

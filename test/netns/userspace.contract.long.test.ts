@@ -1,0 +1,8 @@
+import { describe } from "vitest";
+import { runBackendContract } from "../../src/backends/backend.contract.ts";
+import { requires } from "../support/requires.ts";
+import { PLAIN } from "./userspace-subject.ts";
+
+describe("in network namespaces", requires("linux", "root", "ip"), () => {
+  runBackendContract(PLAIN);
+});
