@@ -1,15 +1,32 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { runCli } from "../support/cli.ts";
 import { requires } from "../support/requires.ts";
 import { addressesOf, EdgeHosts, SOON } from "./edge-hosts.ts";
+
+const viewSchema = z.object({
+  view: z.object({
+    services: z.array(
+      z.object({ key: z.string(), instances: z.array(z.object({ number: z.number() })) }),
+    ),
+  }),
+});
 
 /** How many connections to a port the node has written down for the process after it. */
 function keptConnections(folder: string, port: number): number {
   const lines = readFileSync(join(folder, "flows.jsonl"), "utf8").split("\n");
   return lines.filter((line) => (Number(/"ports":(-?\d+)/.exec(line)?.[1]) & 0xffff) === port)
     .length;
+}
+
+/** Numbers of the instances that a node would go on with if it were started without a manager. */
+function keptInstances(folder: string, key: string): readonly number[] {
+  const text = readFileSync(join(folder, "membership", "view.json"), "utf8");
+  const { view } = viewSchema.parse(JSON.parse(text));
+  const service = view.services.find((one) => one.key === key);
+  return (service?.instances ?? []).map(({ number }) => number).sort();
 }
 
 describe("an edge of three machines", requires("linux", "root", "ip", "nft", "curl"), () => {
@@ -73,7 +90,11 @@ describe("an edge of three machines", requires("linux", "root", "ip", "nft", "cu
     for (const { release } of halves) release();
     expect(await Promise.all(calls)).toEqual(Array.from({ length: 4 }, () => "first second"));
 
-    // Without a manager traffic goes on, also through a node that is started meanwhile.
+    // Without a manager traffic goes on, also through a node that is started meanwhile. On a slow machine the
+    // manager took b for dead while it was: then its instance is back when the manager has heard of it.
+    await expect
+      .poll(() => keptInstances(hosts.stage("a").folder, "default/web"), SOON)
+      .toEqual([0, 1]);
     await manager.stop("SIGKILL");
     expect(await hosts.answers("shop0", web0("RR"), 4)).toBe("web0 web1");
     await secondA.stop("SIGKILL");

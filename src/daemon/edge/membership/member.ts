@@ -21,6 +21,7 @@ import { Announcements } from "./announcements.ts";
 import { type KeptView, keepView } from "./kept-view.ts";
 import { ManagerLink } from "./manager-link.ts";
 import type { ManagerRing } from "./manager-ring.ts";
+import { NewestKeeper } from "./newest-keeper.ts";
 import { RemoteState } from "./remote-state.ts";
 import { askRoundTrips, RoundTripReports } from "./round-trip-reports.ts";
 
@@ -47,7 +48,7 @@ export interface MemberOptions {
 const WATCHING = { backoff: { firstMs: 250, maxMs: 4000 }, connectTimeoutMs: 3000 } as const;
 /** More services are not followed because they were called; the longest known makes room. */
 const MAX_FOLLOWED = 4096;
-const KEEP_AFTER_MS = 200;
+const KEEP_PAUSE_MS = 200;
 const SETS = ["nodes", "listeners", "security-groups"] as const;
 
 const renewedSchema = z.object({ managers: z.array(z.string()).default([]) });
@@ -64,22 +65,26 @@ export class Member implements Directory {
   readonly #roundTrips: RoundTripReports;
   readonly #watcher: ApiNodeWatcher;
   readonly #followed: Set<string>;
+  readonly #keeper: NewestKeeper;
   readonly #end = new AbortController();
   #own: ReadonlySet<string> = new Set();
   #view: RemoteView | undefined;
   #isLost = false;
   #hurry: () => void = () => undefined;
   #running: Promise<unknown> = Promise.resolve();
-  #keepTimer: NodeJS.Timeout | undefined;
-  #keeping: Promise<void> = Promise.resolve();
 
   constructor(options: MemberOptions) {
     const { node, ring, folder, kept, log } = options;
     this.#options = options;
+    this.#keeper = new NewestKeeper({
+      write: () => this.#keep(),
+      sleep: WORLD.sleep,
+      pauseMs: KEEP_PAUSE_MS,
+    });
     this.#link = new ManagerLink(ring, folder);
     this.#announcements = new Announcements(this.#link, kept?.announced ?? [], {
       log,
-      onTold: () => this.#keepSoon(),
+      onTold: () => this.#keeper.changed(),
     });
     this.#remote = new RemoteState(node);
     this.#roundTrips = new RoundTripReports(options.nodes, () => performance.now());
@@ -113,9 +118,7 @@ export class Member implements Directory {
     this.#watcher.close();
     this.#link.drop();
     await this.#running;
-    clearTimeout(this.#keepTimer);
-    this.#keep();
-    await this.#keeping;
+    await this.#keeper.close();
   }
 
   announce(row: TableRow): Promise<readonly ServiceIp[]> {
@@ -174,7 +177,7 @@ export class Member implements Directory {
       this.#followed.delete(key);
     }
     this.#tellInterest();
-    this.#keepSoon();
+    this.#keeper.changed();
   }
 
   #tellInterest(): void {
@@ -190,7 +193,7 @@ export class Member implements Directory {
         if (published.length > 0) this.#followKeys(published);
         this.#view = this.#remote.view();
         this.#options.onView(this.#view);
-        this.#keepSoon();
+        this.#keeper.changed();
       } catch (error) {
         if (!signal.aborted) this.#options.log.error({ err: error }, "a change was not understood");
       }
@@ -256,22 +259,16 @@ export class Member implements Directory {
     log.info({}, "the certificate of this node was renewed");
   }
 
-  #keepSoon(): void {
-    this.#keepTimer ??= setTimeout(() => {
-      this.#keepTimer = undefined;
-      this.#keep();
-    }, KEEP_AFTER_MS);
-  }
-
-  #keep(): void {
+  async #keep(): Promise<void> {
     const view = this.#view;
     if (view === undefined) return;
     const { announced } = this.#announcements;
-    const kept = { announced, interest: [...this.#followed], view };
     const { folder, log } = this.#options;
-    this.#keeping = this.#keeping
-      .then(() => keepView(folder, kept))
-      .catch((err: unknown) => log.warn({ err }, "what is known of others could not be kept"));
+    try {
+      await keepView(folder, { announced, interest: [...this.#followed], view });
+    } catch (err) {
+      log.warn({ err }, "what is known of others could not be kept");
+    }
   }
 }
 
