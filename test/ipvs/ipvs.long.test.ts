@@ -5,6 +5,9 @@ await describeGuest("as its operator sees it in a kernel with IPVS", ["operator.
   timeoutSeconds: 600,
 });
 
+const HARDSHIPS = ["others.ts", "dry-run.ts", "hardship.ts"];
+await describeGuest("beside others and in hardship", HARDSHIPS, { timeoutSeconds: 600 });
+
 await describeGuest("over time in a kernel with IPVS", ["over-time.ts"], { timeoutSeconds: 600 });
 
 await describeGuest("all scenarios in a kernel with IPVS", ["contract.ts"], {

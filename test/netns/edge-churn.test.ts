@@ -3,7 +3,7 @@ import { requires } from "../support/requires.ts";
 import { churn } from "./edge-churn.ts";
 
 test(
-  "100 deployments and undeployments leave nothing behind",
+  "50 deployments and undeployments leave nothing behind",
   requires("linux", "root", "ip", "nft"),
-  () => churn(100),
+  () => churn(50),
 );

@@ -4,6 +4,7 @@ import { REDIRECT_CAPABILITIES, USERSPACE } from "../../src/backends/userspace/d
 import type { Scenario } from "../../src/core/route/scenarios/scenario.ts";
 import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
 import { SCENARIOS } from "../../src/core/route/scenarios.ts";
+import { representatives } from "../support/representatives.ts";
 import { openNamespaces } from "./namespace-driver.ts";
 
 const { externalIP, loadBalancerIP } = TOPOLOGY;
@@ -21,8 +22,10 @@ const PLAYABLE: readonly Scenario[] = SCENARIOS.filter(
   ({ packet, expected }) => packet.protocol !== "UDP" || expected.kind !== "not-ours",
 );
 
+type Subject = ContractSubject & { readonly scenarios: readonly Scenario[] };
+
 /** The proxy on addresses of its own machine. */
-export const PLAIN: ContractSubject & { readonly scenarios: readonly Scenario[] } = {
+export const PLAIN: Subject = {
   backend: USERSPACE.name,
   capabilities: USERSPACE.capabilities,
   concurrency: 4,
@@ -37,7 +40,7 @@ export const PLAIN: ContractSubject & { readonly scenarios: readonly Scenario[] 
 };
 
 /** The proxy with the kernel's rules that lead packets to it. */
-export const REDIRECTED: ContractSubject = {
+export const REDIRECTED: Subject = {
   backend: USERSPACE.name,
   capabilities: REDIRECT_CAPABILITIES,
   deviations: DEVIATIONS.filter(({ unless }) => unless !== "--redirect"),
@@ -45,3 +48,8 @@ export const REDIRECTED: ContractSubject = {
   scenarios: PLAYABLE,
   open: () => openNamespaces({ ...COMMON, options: { ...OPTIONS, redirect: true } }),
 };
+
+/** So few of its scenarios that each value of each axis, and each deviation, is in one of them. */
+export function inShort(subject: Subject): Subject {
+  return { ...subject, scenarios: representatives(subject.scenarios, subject.backend) };
+}
