@@ -23,7 +23,7 @@ export interface PeerSpec {
   readonly modes: readonly TunnelMode[];
 }
 
-/** Weight of a new round-trip time. */
+/** Weight of a round-trip time that is longer than those before it. */
 const SMOOTHING = 0.25;
 
 /** Another node, as it is at this moment. */
@@ -76,8 +76,9 @@ export class Peer implements RoutePeer {
     this.maxPacketBytes = 0;
   }
 
+  /** A busy machine makes it longer, and nothing makes it shorter than the way is: what is shorter is true at once. */
   noteRoundTrip(ms: number): void {
-    const before = this.roundTripMs;
-    this.roundTripMs = before === undefined ? ms : before + (ms - before) * SMOOTHING;
+    const before = this.roundTripMs ?? ms;
+    this.roundTripMs = ms <= before ? ms : before + (ms - before) * SMOOTHING;
   }
 }
