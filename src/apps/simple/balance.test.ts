@@ -93,6 +93,18 @@ test("without checks, servers that can not be reached are passed over, and each 
   for (let turn = 0; turn < 3; turn += 1) expect(await nameOf(await servers.connect())).toBe("a");
 });
 
+test("a unix socket that nobody listens on is tried once, and passed over", async () => {
+  const a = await startNamedServer("a");
+  const nobody = "unix:/run/portolan-nobody.sock";
+  const servers = await balanced({ servers: nobody, healthCheck: "none" });
+  await expect(servers.connect()).rejects.toMatchObject({
+    code: "ERR_NO_SERVER",
+    message: expect.stringContaining(`${nobody}: connect ENOENT`),
+  });
+  await servers.replace([nobody, `127.0.0.1:${a.port}`]);
+  for (let turn = 0; turn < 2; turn += 1) expect(await nameOf(await servers.connect())).toBe("a");
+});
+
 test("undici: each request has its turn, with the host that was asked for", async () => {
   const places = [await startHttpServer("a"), await startHttpServer("b")];
   const servers = await balanced({ servers: places });

@@ -1,7 +1,7 @@
 import { connect, Socket } from "node:net";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import { formatPlace } from "../../core/model/socket-path.ts";
-import type { Server } from "../../proxy/balance/server.ts";
+import { type Server, serverKey } from "../../proxy/balance/server.ts";
 import type { BalancedServers, TakenServer } from "./balanced-servers.ts";
 
 export interface ConnectOptions {
@@ -33,13 +33,13 @@ export async function connectBalanced(
   const isUntried = (server: Server): boolean => !tried.has(server.key);
   for (;;) {
     const taken = takeNext(servers, client, isUntried, failures);
-    const place = formatPlace(taken.host, taken.port);
-    tried.add(place);
+    const { host, port } = taken;
+    tried.add(serverKey(host, port));
     try {
       return await connectTo(taken, timeoutMs);
     } catch (error) {
       taken.done(error);
-      failures.push(`${place}: ${messageOf(error)}`);
+      failures.push(`${formatPlace(host, port)}: ${messageOf(error)}`);
     }
   }
 }
