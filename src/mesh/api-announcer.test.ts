@@ -33,7 +33,7 @@ async function startBrain(port = 0) {
     if (isClosed) return;
     isClosed = true;
     await server.close();
-    announcements.close();
+    await announcements.close();
   };
   onTestFinished(close);
   const names = () =>

@@ -69,7 +69,7 @@ export async function startRunningManager(
     if (isClosed) return;
     isClosed = true;
     await server.close();
-    announcements.close();
+    await announcements.close();
     tls.close();
     manager.close();
     pulse.close();

@@ -83,6 +83,61 @@ test("what was announced before a restart has its time again", () => {
   expect(names()).toEqual([]);
 });
 
+test("after a restart nothing is kept before all of it is there again", () => {
+  const before = [requestOf(), requestOf({ address: "10.0.0.2" })];
+  const { announcements, kept } = open(before);
+  expect(kept).toEqual([]);
+  const third = requestOf({ address: "10.0.0.3" });
+  announcements.announce(third);
+  expect(kept).toEqual([[...before, third]]);
+});
+
+test("a flood is kept in few goes, one after the other, and the last has all of it", async () => {
+  const kept: number[] = [];
+  const ends: (() => void)[] = [];
+  const keep = (all: readonly AnnounceRequest[]): Promise<void> => {
+    kept.push(all.length);
+    return new Promise((resolve) => ends.push(resolve));
+  };
+  const store = new GlobalStore();
+  const nowMs = () => Date.now();
+  const announcements = new Announcements({ store, log: LOG, nowMs, before: [], keep });
+  for (let port = 1; port <= 500; port += 1) announcements.announce(requestOf({ port }));
+  expect(kept).toEqual([1]);
+  ends.shift()?.();
+  await vi.waitUntil(() => kept.length > 1);
+  expect(kept).toEqual([1, 500]);
+  const { id, service, address } = requestOf();
+  announcements.withdraw({ id, service, address, port: 1 });
+  const closed = announcements.close();
+  ends.shift()?.();
+  await vi.waitUntil(() => kept.length > 2);
+  ends.shift()?.();
+  await closed;
+  expect(kept).toEqual([1, 500, 499]);
+});
+
+test("what can not be kept is told, and kept with the next change", async () => {
+  const told: string[] = [];
+  const kept: number[] = [];
+  const announcements = new Announcements({
+    store: new GlobalStore(),
+    log: { ...LOG, error: (_, message) => void told.push(message) },
+    nowMs: () => Date.now(),
+    before: [],
+    keep: async (all) => {
+      if (told.length === 0) throw new Error("the disk is full");
+      kept.push(all.length);
+    },
+  });
+  announcements.announce(requestOf());
+  await announcements.close();
+  expect(told).toEqual([expect.stringContaining("the disk is full")]);
+  announcements.announce(requestOf({ port: 81 }));
+  await announcements.close();
+  expect(kept).toEqual([2]);
+});
+
 test("what another owner has is refused, and stays", () => {
   const { store, announcements } = open();
   const own = { name: "10.0.0.1:80", group: "shop", addresses: ["10.9.9.9"] };

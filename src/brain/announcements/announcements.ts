@@ -36,6 +36,9 @@ export class Announcements {
   /** By the key of the endpoint. */
   readonly #held = new Map<string, Held>();
   #timer: NodeJS.Timeout | undefined;
+  /** Undefined while what is held is kept. */
+  #keeping: Promise<void> | undefined;
+  #isKept = true;
   #nextMs = Number.POSITIVE_INFINITY;
   #expired = 0;
 
@@ -43,7 +46,8 @@ export class Announcements {
     this.#options = options;
     for (const request of options.before) {
       try {
-        this.announce(request);
+        // It is kept already: what is held by now is only a part of that.
+        this.#hold(request);
       } catch (error) {
         options.log.warn({ service: request.service }, `not announced again: ${messageOf(error)}`);
       }
@@ -52,21 +56,7 @@ export class Announcements {
 
   /** @throws CoreError ERR_KEY_TAKEN, ERR_EXHAUSTED */
   announce(request: AnnounceRequest): void {
-    const { store, nowMs } = this.#options;
-    const endpoint = announcedEndpoint(request);
-    const key = keyOf(endpoint);
-    if (!this.#held.has(key) && this.#held.size >= MAX_ANNOUNCEMENTS) {
-      throw new CoreError(
-        "ERR_EXHAUSTED",
-        `${MAX_ANNOUNCEMENTS} instances are announced already; expected fewer`,
-      );
-    }
-    const commit = store.transact(ANNOUNCED_OWNER, (transaction) => transaction.set(endpoint));
-    const isOther = this.#held.get(key)?.request.id !== request.id;
-    const endsMs = nowMs() + request.ttlMs;
-    this.#held.set(key, { request, endsMs });
-    this.#lookAt(endsMs);
-    if (isOther || commit.changes.length > 0) this.#keep();
+    if (this.#hold(request)) this.#keep();
   }
 
   /** @returns whether it was there, and of that announcer */
@@ -96,8 +86,29 @@ export class Announcements {
     ];
   }
 
-  close(): void {
+  /** Settles when all of it is kept, or could not be. */
+  async close(): Promise<void> {
     clearTimeout(this.#timer);
+    await this.#keeping;
+  }
+
+  /** @returns whether that is anything new */
+  #hold(request: AnnounceRequest): boolean {
+    const { store, nowMs } = this.#options;
+    const endpoint = announcedEndpoint(request);
+    const key = keyOf(endpoint);
+    if (!this.#held.has(key) && this.#held.size >= MAX_ANNOUNCEMENTS) {
+      throw new CoreError(
+        "ERR_EXHAUSTED",
+        `${MAX_ANNOUNCEMENTS} instances are announced already; expected fewer`,
+      );
+    }
+    const commit = store.transact(ANNOUNCED_OWNER, (transaction) => transaction.set(endpoint));
+    const isOther = this.#held.get(key)?.request.id !== request.id;
+    const endsMs = nowMs() + request.ttlMs;
+    this.#held.set(key, { request, endsMs });
+    this.#lookAt(endsMs);
+    return isOther || commit.changes.length > 0;
   }
 
   #drop(keys: readonly string[]): void {
@@ -132,10 +143,23 @@ export class Announcements {
     this.#timer.unref();
   }
 
+  /** One at a time: whatever comes meanwhile is kept after it, all at once. */
   #keep(): void {
-    const { keep, log } = this.#options;
-    keep?.([...this.#held.values()].map(({ request }) => request)).catch((error: unknown) => {
-      log.error({ err: error }, `what is announced can not be kept: ${messageOf(error)}`);
-    });
+    if (this.#options.keep === undefined) return;
+    this.#isKept = false;
+    this.#keeping ??= this.#keepAll(this.#options.keep);
+  }
+
+  async #keepAll(keep: NonNullable<AnnouncementsOptions["keep"]>): Promise<void> {
+    while (!this.#isKept) {
+      this.#isKept = true;
+      try {
+        await keep([...this.#held.values()].map(({ request }) => request));
+      } catch (error) {
+        const why = messageOf(error);
+        this.#options.log.error({ err: error }, `what is announced can not be kept: ${why}`);
+      }
+    }
+    this.#keeping = undefined;
   }
 }

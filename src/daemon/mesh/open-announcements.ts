@@ -12,7 +12,6 @@ import { messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
-import { Turns } from "../../core/turns.ts";
 import { makePrivateFolder } from "../private-files.ts";
 
 const FILE = "announced.json";
@@ -38,25 +37,19 @@ export async function openAnnouncements(
   folder: string | undefined,
 ): Promise<OpenAnnouncements> {
   const path = folder && join(folder, FILE);
-  const writes = new Turns();
   const announcements = new Announcements({
     store,
     log,
     nowMs: () => performance.now(),
     before: path === undefined ? [] : await readKept(path, log),
-    ...(path !== undefined && {
-      keep: (announced) => writes.take(() => replace(path, announced)),
-    }),
+    ...(path !== undefined && { keep: (announced) => replace(path, announced) }),
   });
   if (folder !== undefined) await makePrivateFolder(folder);
   return {
     announcements,
     gate: openGate(announcements),
     metrics: () => announcements.metrics(),
-    close: async () => {
-      announcements.close();
-      await writes.over();
-    },
+    close: () => announcements.close(),
   };
 }
 
