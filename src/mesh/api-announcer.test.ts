@@ -8,6 +8,7 @@ import { GlobalStore } from "../core/store/global-store.ts";
 import type { AnnouncementState } from "./announcer.ts";
 import { createApiAnnouncer } from "./api-announcer.ts";
 import { HeardLog } from "./running-manager.fixture.ts";
+import { startSilence } from "./silence.fixture.ts";
 
 const LATER = { timeout: 20_000 };
 const INSTANCE = {
@@ -81,4 +82,15 @@ test("a brain that goes is told, and one that comes back without memory knows it
   const second = await startBrain(first.address.port);
   await expect.poll(second.names, LATER).toEqual(["10.0.0.1:80"]);
   await expect.poll(() => states.at(-1), LATER).toEqual({ isMade: true, problem: "" });
+});
+
+test("who ends does not wait for a brain that says nothing", async () => {
+  const { address, calls } = await startSilence();
+  const { states, stop } = announceTo(address);
+  await expect.poll(calls, LATER).toBe(1);
+  const startMs = performance.now();
+  await stop();
+  // A brain has ten seconds to answer.
+  expect(performance.now() - startMs).toBeLessThan(5000);
+  expect(states).toEqual([]);
 });

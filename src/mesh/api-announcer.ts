@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AnnouncedInstance } from "../brain/announcements/announced-instance.ts";
 import { ANNOUNCE, WITHDRAW } from "../brain/announcements/announcement-methods.ts";
 import { ManagerClient } from "../brain/manager/client/manager-client.ts";
+import { abortable } from "../core/abortable.ts";
 import type { Http2Target } from "../platform/http2/connect-http2.ts";
 import type { Announcer } from "./announcer.ts";
 import { type RetryWorld, retryUntil } from "./retry-until.ts";
@@ -23,13 +24,14 @@ export function createApiAnnouncer(options: ApiAnnouncerOptions): Announcer {
   return {
     where,
     announce: async (instance, tell, signal) => {
-      let isMade = false;
+      let isTold = false;
       const attempt = async (made: () => void): Promise<void> => {
-        const client = await ManagerClient.connect(options);
+        const client = await ManagerClient.connect(options, signal);
         try {
           while (!signal.aborted) {
-            await client.call(ANNOUNCE, { ...instance, id, ttlMs });
-            isMade = true;
+            // The brain may have heard it even where its answer never comes.
+            isTold = true;
+            await abortable(client.call(ANNOUNCE, { ...instance, id, ttlMs }), signal);
             made();
             await Promise.race([
               sleep(ttlMs / RENEWALS, signal).catch(() => undefined),
@@ -41,7 +43,7 @@ export function createApiAnnouncer(options: ApiAnnouncerOptions): Announcer {
         }
       };
       await retryUntil(attempt, tell, signal, options);
-      if (isMade) await withdraw(options, instance, id).catch(() => undefined);
+      if (isTold) await withdraw(options, instance, id).catch(() => undefined);
     },
     close: () => undefined,
   };
@@ -52,15 +54,18 @@ async function withdraw(
   { service, address, port }: AnnouncedInstance,
   id: string,
 ): Promise<void> {
-  const ended = new AbortController();
+  const over = new AbortController();
   const act = async (): Promise<void> => {
-    const client = await ManagerClient.connect(options);
+    const client = await ManagerClient.connect(options, over.signal);
     try {
-      await client.call(WITHDRAW, { id, service, address, port });
+      await abortable(client.call(WITHDRAW, { id, service, address, port }), over.signal);
     } finally {
       client.close();
-      ended.abort();
     }
   };
-  await Promise.race([act(), options.sleep(WITHDRAW_MS, ended.signal)]);
+  try {
+    await Promise.race([act(), options.sleep(WITHDRAW_MS, over.signal)]);
+  } finally {
+    over.abort();
+  }
 }

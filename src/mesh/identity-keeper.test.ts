@@ -6,8 +6,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { type IdentityFiles, identityFiles } from "./identity-files.ts";
 import { IdentityKeeper, type IdentityState } from "./identity-keeper.ts";
 import { type RunningManager, startRunningManager } from "./running-manager.fixture.ts";
+import { startSilence } from "./silence.fixture.ts";
 
 const SERVICE = "default/shop";
+const HOUR_MS = 3_600_000;
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "portolan-identity-"));
@@ -24,7 +26,12 @@ class Kept {
   readonly keeper: IdentityKeeper;
   #wake: () => void = () => undefined;
 
-  constructor(manager: RunningManager, folder: string, service = SERVICE) {
+  constructor(
+    manager: Pick<RunningManager, "address">,
+    folder: string,
+    service = SERVICE,
+    aheadMs = 0,
+  ) {
     this.files = identityFiles(join(folder, "identity"));
     this.tokenFile = join(folder, "token");
     this.keeper = new IdentityKeeper({
@@ -32,7 +39,7 @@ class Kept {
       service,
       tokenFile: this.tokenFile,
       files: this.files,
-      nowMs: () => Date.now(),
+      nowMs: () => Date.now() + aheadMs,
       random: () => 0.5,
       tell: (state) => this.states.push(state),
       sleep: (ms, signal) => this.#sleep(ms, signal),
@@ -170,6 +177,45 @@ test("it is renewed at two thirds of its time, with another key; what fails is t
   writeFileSync(kept.tokenFile, await manager.tokenFor(SERVICE));
   kept.wake();
   await expect.poll(() => kept.states.at(-1)?.problem).toBe("");
+});
+
+test("where a clock is wrong, a certificate that has ended when it comes is a failure", async () => {
+  const manager = await startRunningManager();
+  const folder = makeFolder();
+  const kept = new Kept(manager, folder, SERVICE, 2 * HOUR_MS);
+  writeFileSync(kept.tokenFile, await manager.tokenFor(SERVICE));
+  await kept.keeper.start();
+  expect(kept.states.at(-1)?.problem).toContain("by the clock of this machine");
+  await expect.poll(() => kept.sleeps.length).toBe(1);
+  kept.wake();
+  await expect.poll(() => kept.sleeps.length).toBe(2);
+  // Later and later.
+  expect(kept.sleeps[0]).toBeGreaterThan(0);
+  expect(kept.sleeps[1]).toBeGreaterThan(kept.sleeps[0] ?? 0);
+});
+
+test("one that is good for months is waited for bit by bit", async () => {
+  const manager = await startRunningManager(60 * 24 * HOUR_MS);
+  const kept = new Kept(manager, await makeKept(manager));
+  await kept.keeper.start();
+  kept.wake();
+  await expect.poll(() => kept.sleeps.length).toBe(2);
+  expect(kept.sleeps).toEqual([HOUR_MS, HOUR_MS]);
+  expect(kept.renewals).toBe(0);
+});
+
+test("who ends does not wait for a manager that says nothing", async () => {
+  const manager = await startRunningManager();
+  const { address, calls } = await startSilence();
+  const kept = new Kept({ address }, await makeKept(manager));
+  await kept.keeper.start();
+  kept.wake();
+  await expect.poll(calls).toBe(1);
+  const startMs = performance.now();
+  await kept.keeper.close();
+  // A manager has ten seconds to answer.
+  expect(performance.now() - startMs).toBeLessThan(5000);
+  expect(kept.isWhole).toBe(true);
 });
 
 test("a folder that can not be written is told", async () => {

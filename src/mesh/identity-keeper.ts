@@ -6,6 +6,7 @@ import { pinOf } from "../brain/identity/pin.ts";
 import { identityOf, SERVICE_KIND } from "../brain/identity/spiffe-id.ts";
 import { fetchAuthority } from "../brain/manager/client/fetch-authority.ts";
 import { ManagerClient } from "../brain/manager/client/manager-client.ts";
+import { abortable } from "../core/abortable.ts";
 import { type BackoffOptions, backoffMs } from "../core/backoff.ts";
 import { CoreError, messageOf } from "../core/errors.ts";
 import type { MetricFamily } from "../core/metrics/metric-family.ts";
@@ -35,6 +36,8 @@ const OWNER_ONLY_FOLDER = 0o700;
 const MS_PER_SECOND = 1000;
 /** A third of its time is left when it is renewed: a manager may be away for so long. */
 const RENEW_AT = 2 / 3;
+/** No longer at a time: timers take no more than 24 days, and a clock may be set meanwhile. */
+const MAX_WAIT_MS = 3_600_000;
 const BACKOFF: BackoffOptions = { firstMs: 200, maxMs: 10_000 };
 
 const credentialsSchema = z.object({
@@ -91,12 +94,11 @@ export class IdentityKeeper {
     const { signal } = this.#ended;
     let failures = this.#state.problem === "" ? 0 : 1;
     while (!signal.aborted) {
-      const waitMs =
-        failures > 0
-          ? backoffMs(BACKOFF, failures, random())
-          : Math.max(0, this.#renewMs - nowMs());
-      await sleep(waitMs, signal).catch(() => undefined);
+      const leftMs = Math.max(0, this.#renewMs - nowMs());
+      const waitMs = failures > 0 ? backoffMs(BACKOFF, failures, random()) : leftMs;
+      await sleep(Math.min(waitMs, MAX_WAIT_MS), signal).catch(() => undefined);
       if (signal.aborted) return;
+      if (waitMs > MAX_WAIT_MS) continue;
       failures = (await this.#renew()) ? 0 : failures + 1;
     }
   }
@@ -106,6 +108,7 @@ export class IdentityKeeper {
     try {
       this.#keep(await this.#ask());
       this.#renewals += 1;
+      this.#assertLasts();
       return true;
     } catch (error) {
       this.#state = { ...this.#state, problem: messageOf(error) };
@@ -114,24 +117,36 @@ export class IdentityKeeper {
     }
   }
 
+  /** One that is over when it comes would be asked for again and again, without an end. */
+  #assertLasts(): void {
+    const { expiresMs } = this.#state;
+    if (expiresMs > this.#options.nowMs()) return;
+    const ended = new Date(expiresMs).toISOString();
+    throw new CoreError(
+      "ERR_UNAUTHORIZED",
+      `the certificate that the manager gave ended at ${ended} by the clock of this machine; expected both clocks to be right`,
+    );
+  }
+
+  /** Who ends waits for no manager. */
   async #ask(): Promise<string> {
     const { manager: address, service, tokenFile, files } = this.#options;
+    const { signal } = this.#ended;
     const token = (await readFile(tokenFile, "utf8")).trim();
     const { pin } = parseToken(token);
     await mkdir(files.folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     // The token says which authority it is: nobody else is told anything.
     const known = await readFile(files.caFile, "utf8").catch(() => undefined);
     if (known === undefined || !isPinned(known, pin)) {
-      await replace(files.caFile, await fetchAuthority(address, pin));
+      await replace(files.caFile, await abortable(fetchAuthority(address, pin), signal));
     }
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const client = await ManagerClient.connect({ address, tls: { caFile: files.caFile } });
+    const target = { address, tls: { caFile: files.caFile } };
+    const client = await ManagerClient.connect(target, signal);
     try {
-      const answer = await client.call("Identify", {
-        token,
-        service,
-        publicKey: String(publicKey.export({ format: "pem", type: "spki" })),
-      });
+      const pem = String(publicKey.export({ format: "pem", type: "spki" }));
+      const asked = client.call("Identify", { token, service, publicKey: pem });
+      const answer = await abortable(asked, signal);
       const { success, data } = credentialsSchema.safeParse(answer);
       if (!success) {
         throw new CoreError("ERR_API_PROTOCOL", "the manager answers wrongly: no certificate");

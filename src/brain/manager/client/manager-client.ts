@@ -1,4 +1,5 @@
 import type { ClientHttp2Session } from "node:http2";
+import { abortable } from "../../../core/abortable.ts";
 import { CoreError, type ErrorCode } from "../../../core/errors.ts";
 import { connectHttp2, type Http2Target } from "../../../platform/http2/connect-http2.ts";
 import { type GrpcEnd, GrpcStream } from "../../../platform/http2/grpc-stream.ts";
@@ -28,9 +29,13 @@ export class ManagerClient {
   /** Settles when the connection is over. */
   readonly ended: Promise<void>;
 
-  /** @throws CoreError ERR_API_UNREACHABLE, ERR_CONFIG_INVALID */
-  static async connect(target: Http2Target): Promise<ManagerClient> {
-    const session = await connectHttp2(target, WORDS, CONNECT_TIMEOUT_MS);
+  /**
+   * @param signal ends the wait
+   * @throws CoreError ERR_API_UNREACHABLE, ERR_CONFIG_INVALID, ERR_ABORTED
+   */
+  static async connect(target: Http2Target, signal?: AbortSignal): Promise<ManagerClient> {
+    const connecting = connectHttp2(target, WORDS, CONNECT_TIMEOUT_MS);
+    const session = await (signal === undefined ? connecting : untilEnd(connecting, signal));
     keepAlive(session, DEFAULT_KEEP_ALIVE);
     return new ManagerClient(session);
   }
@@ -76,6 +81,22 @@ export class ManagerClient {
 
   close(): void {
     this.#session.destroy();
+  }
+}
+
+/** One that comes after all is not needed any more. */
+async function untilEnd(
+  connecting: Promise<ClientHttp2Session>,
+  signal: AbortSignal,
+): Promise<ClientHttp2Session> {
+  try {
+    return await abortable(connecting, signal);
+  } catch (error) {
+    connecting.then(
+      (session) => session.destroy(),
+      () => undefined,
+    );
+    throw error;
   }
 }
 
