@@ -17,7 +17,7 @@ import { OLD_KINDS, oldObjectFrames } from "./old-object-frames.ts";
 export interface WatchContext {
   readonly store: GlobalStore;
   readonly encoder: FrameEncoder;
-  /** Refuses who may not follow this node; undefined: all of the state. @throws CoreError ERR_UNAUTHORIZED */
+  /** Refuses who may not follow this node, or not any more; undefined: all of the state. @throws CoreError ERR_UNAUTHORIZED */
   readonly assertMayWatch?: ((nodeName: string | undefined) => void) | undefined;
   /** Told the messages of each change that was sent. */
   readonly onSent: (messages: number) => void;
@@ -25,6 +25,8 @@ export interface WatchContext {
 
 /** A watch of one client; a request that asks for something else begins a new one. */
 interface Watch {
+  /** Before it begins, and before each change: who could follow for long may be a stranger by now. */
+  assertMayGoOn(): void;
   /** Makes the messages of the next change, one at each step. */
   next(signal: AbortSignal): Promise<Iterable<void>>;
   setInterest?(interest: ReadonlySet<string>): void;
@@ -54,12 +56,12 @@ async function serve(call: GrpcCall, context: WatchContext, open: OpenWatch): Pr
       if (current?.wanted !== wanted) {
         current?.watch.close();
         current = { wanted, watch: open(context, request) };
+        current.watch.assertMayGoOn();
       } else if (interest !== undefined) current.watch.setInterest?.(new Set(interest));
+      const { watch } = current;
       const next =
-        interest === undefined
-          ? current.watch.next(call.signal)
-          : nextUnless(wait, current.watch, requests);
-      await sendNext(call, context, next);
+        interest === undefined ? watch.next(call.signal) : nextUnless(wait, watch, requests);
+      await sendNext(call, context, { watch, next });
     }
   } finally {
     current?.watch.close();
@@ -103,9 +105,10 @@ class Requests {
 async function sendNext(
   call: GrpcCall,
   { encoder, onSent }: WatchContext,
-  next: Promise<Iterable<void> | undefined>,
+  { watch, next }: { readonly watch: Watch; readonly next: Promise<Iterable<void> | undefined> },
 ): Promise<void> {
   const frames = await next;
+  watch.assertMayGoOn();
   if (frames !== undefined) onSent(await call.send(frames, encoder));
 }
 
@@ -165,12 +168,13 @@ async function nextUnless(
 function openNodeWatch(context: WatchContext, request: WatchRequestMessage): Watch {
   const { store, encoder } = context;
   const { nodeName, interest } = request;
-  context.assertMayWatch?.(nodeName);
+  const assertMayGoOn = (): void => context.assertMayWatch?.(nodeName);
   if (request.extension > 0) {
     const sets = request.sets.flatMap((id) => furtherSetOf(id) ?? []);
     const wanted = interest && new Set(interest);
     const watcher = new NodeWatcher(store, nodeName, sets, undefined, wanted);
     return {
+      assertMayGoOn,
       setInterest: (keys) => watcher.setInterest(keys),
       next: async (signal) => nodeFrames(await watcher.nextLazily(signal), encoder),
       close: () => watcher.close(),
@@ -179,6 +183,7 @@ function openNodeWatch(context: WatchContext, request: WatchRequestMessage): Wat
   const watcher = new NodeWatcher(store, nodeName, []);
   const view = new OldNodeView();
   return {
+    assertMayGoOn,
     next: async (signal) => {
       for (;;) {
         const ops = watcher.poll();
@@ -193,7 +198,6 @@ function openNodeWatch(context: WatchContext, request: WatchRequestMessage): Wat
 
 function openObjectWatch(context: WatchContext, request: WatchRequestMessage): Watch {
   const { store, encoder } = context;
-  context.assertMayWatch?.(undefined);
   const isOld = request.extension === 0;
   const further = isOld
     ? []
@@ -204,6 +208,7 @@ function openObjectWatch(context: WatchContext, request: WatchRequestMessage): W
   const watcher = new ObjectWatcher(store, [...OLD_KINDS, ...further]);
   const framesOf = isOld ? oldObjectFrames : objectFrames;
   return {
+    assertMayGoOn: () => context.assertMayWatch?.(undefined),
     next: async (signal) => {
       const change = objectChangeOf(await watcher.next(signal));
       return framesOf(change, encoder);

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { CoreError } from "../../src/core/errors.ts";
 import { KINDS, type ModelObject } from "../../src/core/model/object.ts";
 import { GlobalStore } from "../../src/core/store/global-store.ts";
 import type { ApiClientOptions } from "../../src/sources/api/api-client.ts";
@@ -105,6 +106,24 @@ test("what another owner holds is reported, and taken once it is free", async ()
   expect(store.ownerOf("Service", "default/web")).toBe("file");
   store.transact("file", (transaction) => transaction.delete("Service", "default/web"));
   await expect.poll(() => store.ownerOf("Service", "default/web")).toBe("api");
+});
+
+test("who may follow no more is told nothing more, and all of it when it may again", async () => {
+  const theirs = storeOf(objects);
+  let mayWatch = true;
+  const assertMayWatch = (): void => {
+    if (!mayWatch) throw new CoreError("ERR_UNAUTHORIZED", "its time is over");
+  };
+  const gate = { methods: new Map(), assertMayWatch };
+  const brain = await startBrain(theirs, { gate });
+  const { store, report } = await follow(clientOptions(portOf(brain)));
+  await expect.poll(() => objectsOf(store)).toHaveLength(objects.length);
+  mayWatch = false;
+  theirs.transact(OWNER, (transaction) => transaction.set(endpoint("10.0.0.2")));
+  await expect.poll(() => report.failures.at(-1)?.message).toContain("its time is over");
+  expect(objectsOf(store)).toHaveLength(objects.length);
+  mayWatch = true;
+  await expect.poll(() => objectsOf(store)).toEqual(objectsOf(theirs));
 });
 
 test("closing ends it, also while it waits for a server", async () => {

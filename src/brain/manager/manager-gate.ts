@@ -152,9 +152,8 @@ function memberOf(manager: Manager, caller: Caller, nowMs: number, overdueMs = 0
 /** The service whose identity a caller has shown; undefined where it has none, or not any more. */
 function serviceOf(caller: Caller, nowMs: number): string | undefined {
   if (caller.kind !== "certified") return undefined;
-  const identity = identityOf(caller.certificate.subjectAltName);
-  const isGood = Date.parse(caller.certificate.validTo) > nowMs;
-  return identity?.kind === SERVICE_KIND && isGood ? identity.name : undefined;
+  const { identity, endsMs } = read(caller.certificate);
+  return identity?.kind === SERVICE_KIND && endsMs > nowMs ? identity.name : undefined;
 }
 
 function assertIsService(caller: Caller, service: string, nowMs: number): void {
