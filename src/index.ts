@@ -111,6 +111,7 @@ export type {
   Finding,
   Machine,
   Preview,
+  ProbePurpose,
 } from "./backends/backend.ts";
 export type { Capabilities } from "./backends/capabilities.ts";
 export type { Log } from "./core/log.ts";

@@ -17,6 +17,7 @@ export type {
   LoopGroupStatus,
   Machine,
   Preview,
+  ProbePurpose,
   UnservedListener,
 } from "../backends/backend.ts";
 export type { Capabilities } from "../backends/capabilities.ts";

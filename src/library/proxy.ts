@@ -30,9 +30,11 @@ export type { MetricFamily, MetricSample } from "../core/metrics/metric-family.t
 // What they are made of.
 
 export type { DispatchOptions } from "../apps/simple/undici-interceptor.ts";
+export type { KcpCounters } from "../net/kcp/kcp-counters.ts";
 export type { KcpOptions, TunnelSettings } from "../net/kcp/kcp-options.ts";
 export type { SessionKeys } from "../net/kcp/noise-nn.ts";
 export type { CreateSealer, Sealer } from "../net/kcp/sealer.ts";
+export type { TunnelCounters, TunnelStats } from "../net/kcp/tunnel-counters.ts";
 export type { WorkerStart } from "../net/threads/loop-thread.ts";
 export type { Accepts } from "../proxy/balance/balancer.ts";
 export type { MemberSpec } from "../proxy/balance/member.ts";
@@ -77,6 +79,7 @@ export type {
   EngineStats,
   GroupStats,
   ListenerStats,
+  LoopFigures,
   ServerCounts,
   ServerStats,
 } from "../proxy/engine-stats.ts";
