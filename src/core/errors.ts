@@ -59,3 +59,8 @@ export class CoreError extends Error {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** Whether it says that who asked may not. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof CoreError && error.code === "ERR_UNAUTHORIZED";
+}

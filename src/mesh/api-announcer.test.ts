@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { openGate } from "../brain/announcements/announcement-methods.ts";
+import { announcementMethods, openGate } from "../brain/announcements/announcement-methods.ts";
 import { Announcements } from "../brain/announcements/announcements.ts";
 import { createApiServer } from "../brain/api-server.ts";
+import { CoreError } from "../core/errors.ts";
 import type { ListenAddress } from "../core/options/listen-address.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
 import type { AnnouncementState } from "./announcer.ts";
@@ -22,13 +23,15 @@ const INSTANCE = {
 };
 
 /** A brain that takes announcements of everybody. */
-async function startBrain(port = 0) {
+async function startBrain(port = 0, assertMay: () => void = () => undefined) {
   const store = new GlobalStore();
   const log = new HeardLog();
   const nowMs = () => performance.now();
   const announcements = new Announcements({ store, log, nowMs, before: [] });
   const listen = { kind: "tcp", host: "127.0.0.1", port } as const;
-  const server = await createApiServer(store, { listen, gate: openGate(announcements), log });
+  const methods = announcementMethods(announcements, assertMay);
+  const gate = { ...openGate(announcements), methods };
+  const server = await createApiServer(store, { listen, gate, log });
   let isClosed = false;
   const close = async (): Promise<void> => {
     if (isClosed) return;
@@ -82,6 +85,23 @@ test("a brain that goes is told, and one that comes back without memory knows it
   const second = await startBrain(first.address.port);
   await expect.poll(second.names, LATER).toEqual(["10.0.0.1:80"]);
   await expect.poll(() => states.at(-1), LATER).toEqual({ isMade: true, problem: "" });
+});
+
+test("a certificate that has ended is no failure where there is another one by now", async () => {
+  let calls = 0;
+  const brain = await startBrain(0, () => {
+    calls += 1;
+    if (calls === 2 || calls > 3) throw new CoreError("ERR_UNAUTHORIZED", "its time is over");
+  });
+  const { states } = announceTo(brain.address);
+  await expect
+    .poll(() => states.slice(0, 3), LATER)
+    .toMatchObject([
+      { isMade: true },
+      { isMade: true },
+      // Refused again, also by a new connection.
+      { isMade: false, problem: expect.stringContaining("its time is over") },
+    ]);
 });
 
 test("who ends does not wait for a brain that says nothing", async () => {

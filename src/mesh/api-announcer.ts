@@ -3,6 +3,7 @@ import type { AnnouncedInstance } from "../brain/announcements/announced-instanc
 import { ANNOUNCE, WITHDRAW } from "../brain/announcements/announcement-methods.ts";
 import { ManagerClient } from "../brain/manager/client/manager-client.ts";
 import { abortable } from "../core/abortable.ts";
+import { isRefusal } from "../core/errors.ts";
 import type { Http2Target } from "../platform/http2/connect-http2.ts";
 import type { Announcer } from "./announcer.ts";
 import { type RetryWorld, retryUntil } from "./retry-until.ts";
@@ -27,17 +28,22 @@ export function createApiAnnouncer(options: ApiAnnouncerOptions): Announcer {
       let isTold = false;
       const attempt = async (made: () => void): Promise<void> => {
         const client = await ManagerClient.connect(options, signal);
+        let isMade = false;
         try {
           while (!signal.aborted) {
             // The brain may have heard it even where its answer never comes.
             isTold = true;
             await abortable(client.call(ANNOUNCE, { ...instance, id, ttlMs }), signal);
+            isMade = true;
             made();
             await Promise.race([
               sleep(ttlMs / RENEWALS, signal).catch(() => undefined),
               client.ended,
             ]);
           }
+        } catch (error) {
+          // What was shown is over by now, but it may have been renewed: that is shown before anything is told.
+          if (!isMade || !isRefusal(error)) throw error;
         } finally {
           client.close();
         }

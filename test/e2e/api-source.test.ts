@@ -126,6 +126,23 @@ test("who may follow no more is told nothing more, and all of it when it may aga
   await expect.poll(() => objectsOf(store)).toEqual(objectsOf(theirs));
 });
 
+test("who is refused in the midst of it shows what it has by now, before that is told", async () => {
+  const theirs = storeOf(objects);
+  let refusals = 0;
+  const assertMayWatch = (): void => {
+    refusals -= 1;
+    if (refusals === 0) throw new CoreError("ERR_UNAUTHORIZED", "its time is over");
+  };
+  const brain = await startBrain(theirs, { gate: { methods: new Map(), assertMayWatch } });
+  const { store, report } = await follow(clientOptions(portOf(brain)));
+  await expect.poll(() => objectsOf(store)).toHaveLength(objects.length);
+  refusals = 1;
+  theirs.transact(OWNER, (transaction) => transaction.set(endpoint("10.0.0.2")));
+  await expect.poll(() => objectsOf(store)).toEqual(objectsOf(theirs));
+  expect(refusals).toBeLessThanOrEqual(0);
+  expect(report.failures).toEqual([]);
+});
+
 test("closing ends it, also while it waits for a server", async () => {
   const { server } = await startBrain(storeOf([]));
   const port = server.address.kind === "tcp" ? server.address.port : 0;

@@ -143,10 +143,14 @@ function memberOf(manager: Manager, caller: Caller, nowMs: number, overdueMs = 0
   if (!isGood) {
     throw new CoreError(
       "ERR_UNAUTHORIZED",
-      `the certificate of ${identity?.name ?? "a stranger"} is not good any more; expected the node to join again`,
+      `the certificate of ${identity?.name ?? "a stranger"} is not good any more; expected ${remedyFor(identity?.kind)}`,
     );
   }
   return { name: identity.name, publicKey };
+}
+
+function remedyFor(kind: string | undefined): string {
+  return kind === SERVICE_KIND ? "a new one, which Identify gives" : "the node to join again";
 }
 
 /** The service whose identity a caller has shown; undefined where it has none, or not any more. */

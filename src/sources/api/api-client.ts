@@ -1,5 +1,5 @@
 import { type BackoffOptions, backoffMs, DEFAULT_BACKOFF } from "../../core/backoff.ts";
-import { CoreError } from "../../core/errors.ts";
+import { CoreError, isRefusal } from "../../core/errors.ts";
 import { formatListenAddress, type ListenAddress } from "../../core/options/listen-address.ts";
 import {
   DEFAULT_KEEP_ALIVE,
@@ -48,6 +48,8 @@ export class ApiClient {
   readonly #report: SourceReporter;
   readonly #abort = new AbortController();
   #call: WatchCall | undefined;
+  /** Whether a change came by the call. */
+  #hasFollowed = false;
   /** Where the call is. */
   #connected: ListenAddress | undefined;
   #failures = 0;
@@ -72,12 +74,15 @@ export class ApiClient {
       if (this.#abort.signal.aborted) throw closed();
       try {
         const change = await this.#attempt(request, taker);
+        this.#hasFollowed = true;
         this.#failures = 0;
         this.#report.ok(`follows the API at ${formatListenAddress(this.#options.address)}`);
         if (change !== undefined) return change;
       } catch (error) {
         if (this.#abort.signal.aborted) throw closed();
-        await this.#failed(error);
+        // What was shown is over by now, but it may have been renewed: that is shown before anything is told.
+        if (this.#hasFollowed && isRefusal(error)) this.#leave();
+        else await this.#failed(error);
       }
     }
   }
@@ -121,10 +126,15 @@ export class ApiClient {
     return this.#call;
   }
 
-  async #failed(cause: unknown): Promise<void> {
+  #leave(): void {
     this.#call?.close();
     this.#call = undefined;
     this.#connected = undefined;
+    this.#hasFollowed = false;
+  }
+
+  async #failed(cause: unknown): Promise<void> {
+    this.#leave();
     this.#failures += 1;
     this.#report.failed(
       cause instanceof CoreError

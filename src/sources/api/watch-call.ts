@@ -92,6 +92,9 @@ function errorOf(end: GrpcEnd): CoreError {
   }
   if (end.code === GRPC_STATUS.ok) return lost("the server ended the watch");
   if (end.code === GRPC_STATUS.unavailable) return lost(end.message);
+  if (end.code === GRPC_STATUS.unauthenticated) {
+    return new CoreError("ERR_UNAUTHORIZED", `the API refuses this client: ${end.message}`);
+  }
   return protocol(`gRPC status ${end.code}: ${end.message}`);
 }
 
