@@ -93,6 +93,19 @@ test("without checks, servers that can not be reached are passed over, and each 
   for (let turn = 0; turn < 3; turn += 1) expect(await nameOf(await servers.connect())).toBe("a");
 });
 
+test("servers may all go, and others come", async () => {
+  const a = await startNamedServer("a");
+  const servers = await balanced({ servers: [`127.0.0.1:${a.port}`] });
+  await servers.replace([]);
+  expect(servers.list()).toEqual([]);
+  await expect(servers.connect()).rejects.toMatchObject({
+    code: "ERR_NO_SERVER",
+    message: "no server can take a connection: there are none",
+  });
+  await servers.replace([`127.0.0.1:${a.port}`]);
+  expect(await nameOf(await servers.connect())).toBe("a");
+});
+
 test("a unix socket that nobody listens on is tried once, and passed over", async () => {
   const a = await startNamedServer("a");
   const nobody = "unix:/run/portolan-nobody.sock";

@@ -3,6 +3,7 @@ import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Group } from "../../core/model/group.ts";
+import type { ModelObject } from "../../core/model/object.ts";
 import type { OnServerHealth, ServerReport, TakenServer } from "./balanced-servers.ts";
 import type { ConnectOptions, CreateConnection } from "./connect-balanced.ts";
 import { readDescription } from "./read-description.ts";
@@ -34,7 +35,7 @@ export interface Balance {
   list(): readonly ServerReport[];
   /** Calls `listener` whenever a server has gone up or down, until the result is called. */
   onHealth(listener: OnServerHealth): () => void;
-  /** Other servers from now on; those that stay keep their counts and their health. */
+  /** Other servers from now on, or none; those that stay keep their counts and their health. */
   replace(servers: ServersDescription["servers"]): Promise<void>;
   /** Ends the checks, which keep the process from ending; sockets go on. */
   close(): void;
@@ -71,7 +72,7 @@ export async function balance(
     list: () => servers.list(),
     onHealth: (listener) => servers.onHealth(listener),
     replace: async (next = []) =>
-      servers.replace(readServers({ ...description, servers: next }).endpoints),
+      servers.replace(endpointsOf(readObjects({ ...description, servers: next }))),
     close: () => servers.close(),
   };
 }
@@ -82,9 +83,16 @@ interface ReadServers {
 }
 
 function readServers(description: ServersDescription): ReadServers {
-  const objects = readDescription({ services: { [NAME]: { ...description } } }, ["services", NAME]);
-  const endpoints = objects.filter((object) => object.kind === "Endpoint");
+  const objects = readObjects(description);
   const group = objects.find((object) => object.kind === "Group");
   if (group === undefined) throw new CoreError("ERR_STATE_INVALID", "servers: missing");
-  return { group, endpoints };
+  return { group, endpoints: endpointsOf(objects) };
+}
+
+function readObjects(description: ServersDescription): readonly ModelObject[] {
+  return readDescription({ services: { [NAME]: { ...description } } }, ["services", NAME]);
+}
+
+function endpointsOf(objects: readonly ModelObject[]): readonly Endpoint[] {
+  return objects.filter((object) => object.kind === "Endpoint");
 }

@@ -13,6 +13,13 @@ export function readDescription(
   description: StateDescription,
   within: readonly PathPart[] = [],
 ): readonly ModelObject[] {
+  // Who does without types may give anything: what can not be spread would be a description of nothing.
+  if (typeof description !== "object" || description === null || Array.isArray(description)) {
+    throw new CoreError(
+      "ERR_STATE_INVALID",
+      `the description is ${JSON.stringify(description)}; expected an object, as a state file has one`,
+    );
+  }
   const bytes = Buffer.from(JSON.stringify({ version: 1, ...description }));
   try {
     return parseState([{ name: "description", bytes }]).objects;

@@ -48,6 +48,17 @@ test("a wrong description changes nothing", async () => {
   expect(await nameAt(port)).toBe("a");
 });
 
+test.each([undefined, null, 5, "web", []])("%j describes nothing, and is refused", async (none) => {
+  // As a program without types calls it.
+  const refused: unknown = await Reflect.apply(serve, undefined, [none]).catch(
+    (error: unknown) => error,
+  );
+  expect(refused).toMatchObject({
+    code: "ERR_STATE_INVALID",
+    message: expect.stringContaining("expected an object"),
+  });
+});
+
 test("a wrong option is named", async () => {
   await expect(serve({}, { loops: 0 })).rejects.toThrow(/^loops: 0 is not valid; expected /);
 });
