@@ -33,6 +33,15 @@ export function serversOfService(state: Followed, following: Following): readonl
   return [...servers.values()];
 }
 
+/** All that the servers follow from, in parts that never change: where they are the same, the servers are. */
+export function basisOfServers(state: Followed, following: Following): readonly unknown[] {
+  const { service, serverGroup, zone } = following;
+  const groups = followedGroups(state, following).map((key) => state.groups.get(key));
+  const instances = zone === "" ? [] : groups.flatMap((group) => group?.endpoints ?? []);
+  const nodes = instances.map(({ node }) => state.nodes.get(node));
+  return [state.services.get(service), state.groups.get(serverGroup), ...groups, ...nodes];
+}
+
 /** Keys of the groups whose instances count: those of the service, but not the one that is kept. */
 export function followedGroups(
   { services }: Pick<Followed, "services">,

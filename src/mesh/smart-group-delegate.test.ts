@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parseKind } from "../core/model/parse.ts";
 import { GlobalStore } from "../core/store/global-store.ts";
 import { SmartGroupDelegate } from "./smart-group-delegate.ts";
@@ -17,11 +17,11 @@ function instance(address: string, ready = true) {
   });
 }
 
-function startFollowing(store: GlobalStore) {
+function startFollowing(store: GlobalStore, more: Partial<typeof FOLLOWING> = {}) {
   let changes = 0;
   const delegate = new SmartGroupDelegate({
     store,
-    following: FOLLOWING,
+    following: { ...FOLLOWING, ...more },
     onChange: () => {
       changes += 1;
     },
@@ -56,6 +56,60 @@ test("a group follows the instances of its service, from any source", async () =
   store.transact("kube", (transaction) => transaction.set(parseKind("Group", { name: "other" })));
   await Promise.resolve();
   expect(store.revision).toBe(revision + 1);
+});
+
+test("what others change costs nothing", async () => {
+  const store = new GlobalStore();
+  store.transact("control", (transaction) => transaction.set(GROUP));
+  store.transact("etcd", (transaction) => transaction.set(instance("10.0.0.1")));
+  startFollowing(store);
+  await Promise.resolve();
+  const writes = vi.spyOn(store, "transactFitting");
+  store.transact("etcd", (transaction) => {
+    transaction.set(parseKind("Endpoint", { name: "a", group: "other", addresses: ["10.0.0.9"] }));
+    transaction.set(parseKind("Node", { name: "n1", zone: "z1" }));
+  });
+  await Promise.resolve();
+  expect(writes).not.toHaveBeenCalled();
+  store.transact("etcd", (transaction) => transaction.set(instance("10.0.0.2")));
+  await Promise.resolve();
+  expect(writes).toHaveBeenCalled();
+  expect(serversOf(store)).toHaveLength(2);
+});
+
+test("a node that comes into the zone, or leaves it, brings its instances and takes them", async () => {
+  const store = new GlobalStore();
+  const place = (zone: string) =>
+    store.transact("etcd", (transaction) =>
+      transaction.set(parseKind("Node", { name: "n1", zone })),
+    );
+  store.transact("etcd", (transaction) => {
+    transaction.set(GROUP);
+    transaction.set({ ...instance("10.0.0.1"), node: "n1" });
+  });
+  startFollowing(store, { zone: "z1" });
+  expect(serversOf(store)).toEqual([]);
+  for (const [zone, count] of [
+    ["z1", 1],
+    ["z2", 0],
+    ["z1", 1],
+  ] as const) {
+    place(zone);
+    await Promise.resolve();
+    expect(serversOf(store)).toHaveLength(count);
+  }
+});
+
+test("what somebody takes out of the group is put there again", async () => {
+  const store = new GlobalStore();
+  store.transact("control", (transaction) => transaction.set(GROUP));
+  store.transact("etcd", (transaction) => transaction.set(instance("10.0.0.1")));
+  startFollowing(store);
+  await Promise.resolve();
+  const [server] = serversOf(store);
+  store.transact("mesh", (transaction) => transaction.delete("Endpoint", `default/g0/${server}`));
+  await Promise.resolve();
+  expect(serversOf(store)).toEqual(["shop@10.0.0.1:80"]);
 });
 
 test("without its group it waits, and says so; when the group goes its servers go", async () => {

@@ -3,7 +3,12 @@ import { keyOf } from "../core/model/object.ts";
 import type { GlobalStore } from "../core/store/global-store.ts";
 import type { GlobalState } from "../core/store/state.ts";
 import { MESH_OWNER } from "./mesh-owner.ts";
-import { type Following, followedGroups, serversOfService } from "./servers-of-service.ts";
+import {
+  basisOfServers,
+  type Following,
+  followedGroups,
+  serversOfService,
+} from "./servers-of-service.ts";
 
 export interface GroupDelegateOptions {
   readonly store: GlobalStore;
@@ -17,6 +22,8 @@ export class SmartGroupDelegate {
   readonly #options: GroupDelegateOptions;
   readonly #unfollow: () => void;
   #keys: readonly string[] = [];
+  /** What was last looked at. */
+  #basis: readonly unknown[] = [];
   #problem = "";
   #isAsked = false;
   #isClosed = false;
@@ -62,6 +69,10 @@ export class SmartGroupDelegate {
     const { store, following, onChange } = this.#options;
     const before = `${this.#problem}\n${this.#keys.join()}`;
     const state = store.state();
+    const basis = basisOfServers(state, following);
+    // An instance has many of them, and most changes are those of others.
+    if (this.#problem === "" && isSame(basis, this.#basis)) return;
+    this.#basis = basis;
     this.#problem = obstacle(state, following);
     this.#write(this.#problem === "" ? serversOfService(state, following) : []);
     if (before !== `${this.#problem}\n${this.#keys.join()}`) onChange();
@@ -86,6 +97,10 @@ export class SmartGroupDelegate {
       this.#problem = messageOf(error);
     }
   }
+}
+
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((part, index) => part === b[index]);
 }
 
 /** Why nothing can be followed; empty where it can. */
