@@ -27,6 +27,7 @@ import { everywhere, openGuardedTunnel } from "./guarded-tunnel.ts";
 import { mergeServices, serviceIpsOf } from "./merge-services.ts";
 import { plainEndpoint } from "./plain-endpoint.ts";
 import { nameOfKey, serviceKey } from "./service-key.ts";
+import { settleClaims } from "./settle-claims.ts";
 
 export interface OverlayOptions {
   /** Name of this node. */
@@ -73,6 +74,8 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
   #services: readonly EdgeService[] = [];
   #hasBegun = false;
   #names: ReadonlyMap<string, EdgeService> = new Map();
+  /** What services claim that others have, as it was told. */
+  #lost = "";
 
   constructor(options: OverlayOptions) {
     this.#options = options;
@@ -174,7 +177,13 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
   }
 
   async claim(row: TableRow): Promise<readonly ServiceIp[]> {
-    const others = this.#services.filter(({ key }) => key !== serviceKey(row.appName));
+    const own = serviceKey(row.appName);
+    const others = this.#services.filter(({ key }) => key !== own);
+    const namesake = this.#names.get(row.appName.toLowerCase());
+    if (namesake !== undefined && namesake.key !== own) {
+      const message = `appName: "${row.appName}" is a name of ${nameOfKey(namesake.key)}; give another`;
+      throw new CoreError("ERR_KEY_TAKEN", message);
+    }
     for (const { address } of row.serviceIps) {
       const owner = others.find((other) => other.addresses.some((one) => one.address === address));
       if (owner === undefined) continue;
@@ -244,7 +253,12 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
 
   #apply(): void {
     const { node, log } = this.#options;
-    const services = mergeServices(node, this.#local, this.#remote.services);
+    const merged = mergeServices(node, this.#local, this.#remote.services);
+    const { services, lost } = settleClaims(merged);
+    if (lost.join() !== this.#lost && lost.length > 0) {
+      log.warn({ lost }, "services are not reached by what others have");
+    }
+    this.#lost = lost.join();
     try {
       if (this.#hasBegun) this.#tunnel?.apply({ services, peers: this.#remote.peers });
       this.#services = services;

@@ -2,6 +2,7 @@ import { canonicalIp, parseHostPort } from "../../core/model/address.ts";
 import type { Node } from "../../core/model/node.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import type { PeerSpec, TunnelMode } from "../tunnel/peer.ts";
+import { isTunnelKeyText } from "../tunnel/tunnel-keys.ts";
 
 /** The other nodes as the tunnel is told of them, and those that it can not be told of, with the reason. */
 export interface FoundPeers {
@@ -11,7 +12,7 @@ export interface FoundPeers {
 }
 
 /**
- * Of two nodes that nothing could tell apart, the first by name.
+ * Of two nodes that nothing could tell apart, the first by name; of this one and another, this one.
  * @param own the name of this one
  * @param modes what is allowed, the best one first
  */
@@ -20,10 +21,12 @@ export function peersOfNodes(
   own: string,
   modes: readonly TunnelMode[] = ["secure"],
 ): FoundPeers {
-  const seen = new Map<string, string>();
+  const all = [...nodes];
+  const self = all.find(({ name }) => name === own);
+  const seen = new Map((self === undefined ? [] : marksOf(self)).map((mark) => [mark, own]));
   const peers: PeerSpec[] = [];
   const leftOut: string[] = [];
-  const others = [...nodes].filter(({ name, tunnel }) => name !== own && tunnel !== undefined);
+  const others = all.filter(({ name, tunnel }) => name !== own && tunnel !== undefined);
   for (const node of others.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const why = obstacleOf(node, seen, modes);
     if (why !== undefined) {
@@ -46,7 +49,8 @@ function obstacleOf(
     const other = seen.get(mark);
     if (other !== undefined) return `${mark} is the one of ${other} as well`;
   }
-  if (node.tunnel?.publicKey !== "") return undefined;
+  const key = node.tunnel?.publicKey ?? "";
+  if (key !== "") return isTunnelKeyText(key) ? undefined : `its public key "${key}" is none`;
   if (modeWithoutKey(modes) === undefined) return "its tunnel has no public key";
   return placeOf(node) === undefined ? "its tunnel has neither a key nor an address" : undefined;
 }

@@ -26,8 +26,13 @@ export function parsePublicKey(publicKey: string): Buffer {
   return parseKey(publicKey, "public key of a peer");
 }
 
-function parseKey(text: string, what: string): Buffer {
+/** Whether a text has the form of a key: private and public ones have the same. */
+export function isTunnelKeyText(text: string): boolean {
   const bytes = Buffer.from(text, "base64");
-  if (bytes.length === KEY_BYTES && bytes.toString("base64") === text) return bytes;
+  return bytes.length === KEY_BYTES && bytes.toString("base64") === text;
+}
+
+function parseKey(text: string, what: string): Buffer {
+  if (isTunnelKeyText(text)) return Buffer.from(text, "base64");
   throw new CoreError("ERR_CONFIG_INVALID", `${what}: it is not ${KEY_BYTES} bytes in Base64`);
 }

@@ -70,6 +70,7 @@ export class Member implements Directory {
   #own: ReadonlySet<string> = new Set();
   #view: RemoteView | undefined;
   #isLost = false;
+  #leftOut = "";
   #hurry: () => void = () => undefined;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -192,12 +193,25 @@ export class Member implements Directory {
         const published = this.#remote.published().filter((key) => !this.#followed.has(key));
         if (published.length > 0) this.#followKeys(published);
         this.#view = this.#remote.view();
+        this.#tellLeftOut();
         this.#options.onView(this.#view);
         this.#keeper.changed();
       } catch (error) {
         if (!signal.aborted) this.#options.log.error({ err: error }, "a change was not understood");
       }
     }
+  }
+
+  #tellLeftOut(): void {
+    const { leftOut } = this.#remote;
+    const text = leftOut.join();
+    if (text !== this.#leftOut && text !== "") {
+      this.#options.log.warn(
+        { leftOut },
+        "nodes are not reached, as what is said of them can not be",
+      );
+    }
+    this.#leftOut = text;
   }
 
   async #renew(): Promise<void> {

@@ -16,6 +16,7 @@ export class RemoteState {
   readonly #nodes = new Map<string, Node>();
   readonly #listeners = new Map<string, Listener>();
   readonly #securityGroups = new Map<string, SecurityGroup>();
+  #leftOut: readonly string[] = [];
 
   /** @param node the name of this one */
   constructor(node: string) {
@@ -59,7 +60,8 @@ export class RemoteState {
     const services = [...this.#services.values()]
       .filter(({ service }) => service.edgeIPs.length > 0)
       .map((service) => serviceOf(service, instances.get(service.key) ?? []));
-    const { peers } = peersOfNodes(this.#nodes.values(), this.#node);
+    const { peers, leftOut } = peersOfNodes(this.#nodes.values(), this.#node);
+    this.#leftOut = leftOut;
     const ingress = planIngress({
       nodeName: this.#node,
       listeners: this.#listeners.values(),
@@ -67,6 +69,11 @@ export class RemoteState {
       serviceOf: (key) => this.#services.get(key)?.service,
     });
     return { services, peers, ingress: ingress.ports };
+  }
+
+  /** Nodes that are not in the last view, each with the reason. */
+  get leftOut(): readonly string[] {
+    return this.#leftOut;
   }
 
   /** Keys of the services that this node lets others in to. */
