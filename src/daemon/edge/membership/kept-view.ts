@@ -39,6 +39,9 @@ const schema: z.ZodType<KeptView> = z.object({
             node: z.string(),
             addresses: z.array(ipSchema),
             weight: z.number(),
+            ports: z
+              .array(z.object({ protocol: z.enum(["tcp", "udp"]), port: z.number() }))
+              .default([]),
           }),
         ),
       }),
