@@ -6,6 +6,7 @@ import { decode, encode } from "dns-packet";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchReadable } from "../../src/platform/linux/binding.ts";
 import { close } from "../../src/platform/linux/io-calls.ts";
+import { removeNamedNamespace } from "../../src/platform/linux/named-namespace.ts";
 import { requires } from "../support/requires.ts";
 import { EdgeStage, OUTSIDE_IP } from "./edge-stage.ts";
 import { openBound, receiveFrom, sendTo } from "./sockets.ts";
@@ -164,6 +165,14 @@ describe("names on an edge node", NEEDED, () => {
     expect(await getent("hosts", "1.web.shop")).toBe("");
     await stage.rest("/docker/undeploy", { serviceName: "client.instance.0" });
     expect(existsSync(path)).toBe(false);
+    // Also where somebody else has removed the namespace.
+    const removed = stage.containerId("removed").replace("netns:", "");
+    const asked = { containerId: `netns:${removed}`, appName: "removed", instanceNumber: 0 };
+    await stage.rest("/docker/deploy", asked);
+    expect(existsSync(`/etc/netns/${removed}`)).toBe(true);
+    removeNamedNamespace(removed);
+    await stage.rest("/docker/undeploy", { serviceName: "removed.instance.0" });
+    expect(existsSync(`/etc/netns/${removed}`)).toBe(false);
     const others = stage.madeByOthers("others");
     const deployment = { containerId: others, appName: "others", instanceNumber: 0 };
     await stage.rest("/docker/deploy", deployment);

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { cidrContains, type Family, familyOf } from "../../core/model/address.ts";
@@ -7,7 +8,7 @@ import {
 } from "../../platform/linux/conntrack/conntrack-table.ts";
 import { LinkTable } from "../../platform/linux/links/link-table.ts";
 import { watchLinks } from "../../platform/linux/links/route-watch.ts";
-import { removeNamedNamespace } from "../../platform/linux/named-namespace.ts";
+import { namedNamespacePath, removeNamedNamespace } from "../../platform/linux/named-namespace.ts";
 import {
   removeNamespaceResolvers,
   writeNamespaceResolvers,
@@ -103,11 +104,13 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
   }
 
   removeNamespace(namespace: FoundNamespace): void {
+    const { madeAs } = namespace;
+    if (madeAs === "") return;
+    const isOurs = isSameNamespace(namespace);
     // Somebody may have made another one of that name.
-    if (namespace.madeAs !== "" && isSameNamespace(namespace)) {
-      removeNamespaceResolvers(namespace.madeAs);
-      removeNamedNamespace(namespace.madeAs);
-    }
+    if (!isOurs && existsSync(namedNamespacePath(madeAs))) return;
+    removeNamespaceResolvers(madeAs);
+    if (isOurs) removeNamedNamespace(madeAs);
   }
 
   async publish(plan: NodePlan, ports: readonly PublishedPort[]): Promise<void> {
