@@ -1,10 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hostLinkOf } from "../../src/edge/environment/link-names.ts";
-import { removeNamedNamespace } from "../../src/platform/linux/named-namespace.ts";
+import {
+  namedNamespacePath,
+  removeNamedNamespace,
+} from "../../src/platform/linux/named-namespace.ts";
 import { requires } from "../support/requires.ts";
 import { EdgeStage } from "./edge-stage.ts";
 
@@ -68,6 +72,8 @@ describe("the REST API of an edge node", requires("linux", "root", "ip", "nft", 
     const stage = new EdgeStage();
     const { pid } = await stage.start(...NODE);
     const good = { containerId: stage.containerId("a"), appName: "web", instanceNumber: 0 };
+    const file = stage.containerId("file");
+    writeFileSync(namedNamespacePath(file.replace("netns:", "")), "");
     const before = stage.traces();
     const refused = (status: number, path: string) => ({ status, body: { problems: [{ path }] } });
     const said = (status: number, words: string) => ({
@@ -78,6 +84,7 @@ describe("the REST API of an edge node", requires("linux", "root", "ip", "nft", 
       [{ containerId: undefined }, "containerId"],
       [{ containerId: "netns:../x" }, "containerId"],
       [{ containerId: "4194303" }, "containerId"],
+      [{ containerId: file }, "containerId"],
       [{ containerId: String(pid) }, "containerId"],
       [{ appName: "" }, "appName"],
       [{ instanceNumber: -1 }, "instanceNumber"],

@@ -53,14 +53,20 @@ function lookAt(
   { expected, madeAs }: { readonly expected: string; readonly madeAs: string },
 ): FoundNamespace {
   const id = idOf(path);
-  if (id === undefined) throw refuse(containerId, expected);
-  if (id === idOf("/proc/self/ns/net")) {
+  const own = idOf("/proc/self/ns/net");
+  // All namespaces are on one device: what a crash left of `ip netns add` is a plain file.
+  if (id === undefined || deviceOf(id) !== deviceOf(own)) throw refuse(containerId, expected);
+  if (id === own) {
     throw refuse(
       containerId,
       `${expected}, with a network of its own and not that of this machine`,
     );
   }
   return { path, id, madeAs };
+}
+
+function deviceOf(id: string | undefined): string | undefined {
+  return id?.split(":", 1)[0];
 }
 
 function idOf(path: string): string | undefined {
