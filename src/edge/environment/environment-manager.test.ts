@@ -37,6 +37,8 @@ class TestNode {
   text = "";
   isDiskFull = false;
   bridge = "portolan0";
+  /** Whether namespaces are made for workloads. */
+  isMaking = true;
   nodeIp = "192.0.2.1";
 
   open(): Promise<EnvironmentManager> {
@@ -57,7 +59,8 @@ class TestNode {
       },
       findNamespace: async (containerId) => {
         this.network.namespaces.add(containerId);
-        return { path: `/${containerId}`, id: containerId, madeAs: containerId };
+        const madeAs = this.isMaking ? containerId : "";
+        return { path: `/${containerId}`, id: containerId, madeAs };
       },
       log: LOG,
       nowMs: () => 0,
@@ -173,6 +176,32 @@ test("the next process finds workloads, connects what lost its link, and tells w
   const again = { ...WEB, containerId: "netns:w3", instanceNumber: 2, portMappings: [] };
   expect(await next.deploy(again)).toMatchObject({ addresses: { v4: "10.18.0.69" } });
   expect(next.room.used).toBe(3);
+});
+
+test("what has ended makes room for what was started anew, also before that was noticed", async () => {
+  const node = new TestNode();
+  const manager = await node.registered();
+  await manager.deploy(WEB);
+  const anew = { ...WEB, containerId: "netns:anew" };
+  await expect(manager.deploy(anew)).rejects.toThrow("is deployed with");
+  node.network.namespaces.delete("netns:web");
+  expect(await manager.deploy(anew)).toMatchObject({ namespace: { id: "netns:anew" } });
+  expect([manager.room.used, node.network.links.size]).toEqual([1, 1]);
+  expect(node.network.ports).toEqual(["8080/tcp 10.18.0.67:80"]);
+});
+
+test("a namespace that was made stays until the last workload in it goes", async () => {
+  const node = new TestNode();
+  const manager = await node.registered();
+  const first = await manager.deploy(WEB);
+  node.isMaking = false;
+  const second = await manager.deploy({ ...WEB, instanceNumber: 1, portMappings: [] });
+  await manager.undeploy(first.name);
+  expect([...node.network.namespaces]).toEqual(["netns:web"]);
+  const next = await node.open();
+  expect(next.workloads().map(({ health }) => health)).toEqual(["up"]);
+  await next.undeploy(second.name);
+  expect([...node.network.namespaces]).toEqual([]);
 });
 
 test("another bridge than before is refused, with what to do", async () => {

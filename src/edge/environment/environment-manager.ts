@@ -1,21 +1,21 @@
 import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Cidr } from "../../core/model/address.ts";
-import { invalid, problemsError } from "../../core/model/problems.ts";
 import { Turns } from "../../core/turns.ts";
 import { AddressPlan } from "../addresses/address-plan.ts";
 import type { NodeSubnets } from "../addresses/subnet.ts";
+import { awaitNeeds } from "./await-needs.ts";
 import { checkSubnets } from "./check-subnets.ts";
 import { EdgeEvents } from "./edge-events.ts";
 import type { EdgeNetwork, Egress, IngressPort, NodePlan } from "./edge-network.ts";
 import type { FindNamespace } from "./find-namespace.ts";
 import { hostLinkOf } from "./link-names.ts";
-import { EMPTY_STATE, type KeptNode, keptSubnets, type StateKeeper } from "./node-state.ts";
+import { EMPTY_STATE, keptSubnets, type StateKeeper } from "./node-state.ts";
 import type { NodeTunnel, OpenTunnel } from "./node-tunnel.ts";
-import { keyOf } from "./port-mappings.ts";
 import { putRight } from "./put-right.ts";
+import { refuseOther, refuseTakenPorts, taken } from "./refusals.ts";
 import { type RouteTable, rowOf } from "./route-table.ts";
-import { type Deployment, type Workload, workloadName } from "./workload.ts";
+import { type Deployment, type FoundNamespace, type Workload, workloadName } from "./workload.ts";
 import { WorkloadBook, type WorkloadEntry } from "./workload-book.ts";
 
 export interface EnvironmentOptions {
@@ -140,7 +140,7 @@ export class EnvironmentManager {
   async deploy(deployment: Deployment): Promise<Workload> {
     this.#mustBeRegistered();
     // Not within a turn: what it waits for may be the next one to be deployed.
-    await this.#awaitNeeds(deployment.needs);
+    await awaitNeeds(deployment.needs, this.#parts.table, this.#options.needsTimeoutMs);
     return this.#turns.take(() => this.#deploy(deployment));
   }
 
@@ -262,17 +262,6 @@ export class EnvironmentManager {
     await putRight({ plan, book: this.#book, network, events: this.events, log });
   }
 
-  async #awaitNeeds(needs: readonly string[]): Promise<void> {
-    if (needs.length === 0) return;
-    const signal = AbortSignal.timeout(this.#options.needsTimeoutMs);
-    const missing = new Set(await this.#parts.table.ensure(needs, signal));
-    if (missing.size === 0) return;
-    const problems = needs.flatMap((need, index) =>
-      missing.has(need) ? [invalid(["needs", index], need, "a service that runs somewhere")] : [],
-    );
-    throw problemsError("ERR_NOT_FOUND", problems);
-  }
-
   async #deploy(deployment: Deployment): Promise<Workload> {
     const { plan, addresses } = this.#mustBeRegistered();
     const { network, findNamespace } = this.#parts;
@@ -282,14 +271,11 @@ export class EnvironmentManager {
     if (before?.health === "lost") await this.#remove(before);
     const namespace = await findNamespace(deployment.containerId);
     try {
-      if (before?.health === "up" && before.workload.namespace.id !== namespace.id) {
-        throw taken(name, before.workload);
-      }
-      this.#refuseTakenPorts(deployment, name);
-      if (before?.health === "up") {
-        const { workload } = before;
-        const serviceIps = await this.#claim({ ...workload, ...deployment });
-        return await this.#keep(plan, { ...workload, ...deployment, serviceIps });
+      const same = before?.health === "up" ? await this.#goOn(before, namespace) : undefined;
+      refuseTakenPorts(deployment.portMappings, name, { book: this.#book, network });
+      if (same !== undefined) {
+        const serviceIps = await this.#claim({ ...same, ...deployment });
+        return await this.#keep(plan, { ...same, ...deployment, serviceIps });
       }
       const pair = addresses.allocate();
       const draft = { ...deployment, name, namespace, addresses: pair };
@@ -304,6 +290,20 @@ export class EnvironmentManager {
       network.removeNamespace(namespace);
       throw error;
     }
+  }
+
+  /** What is deployed already, where it is in that namespace; undefined where it has ended, and made room. */
+  async #goOn(before: WorkloadEntry, found: FoundNamespace): Promise<Workload | undefined> {
+    const { workload } = before;
+    const { namespace } = workload;
+    const isThere = this.#parts.network.isThere(namespace);
+    if (namespace.id !== found.id) {
+      if (isThere) throw taken(workload);
+      await this.#remove(before);
+      return undefined;
+    }
+    // The process that it was found by may have ended, and others have stayed.
+    return isThere ? workload : { ...workload, namespace: { ...found, madeAs: namespace.madeAs } };
   }
 
   #claim(workload: Parameters<typeof rowOf>[0]): Promise<Workload["serviceIps"]> {
@@ -353,7 +353,7 @@ export class EnvironmentManager {
     this.#book.set(workload, "lost");
     await network.publish(plan, this.#book.publishedPorts());
     await network.detach(hostLink);
-    network.removeNamespace(namespace);
+    if (!this.#book.passOn(workload)) network.removeNamespace(namespace);
     await this.#save(plan.subnets, this.#book.without(name));
     this.#book.putBack(name, undefined);
     addresses.free(workload.addresses);
@@ -378,17 +378,6 @@ export class EnvironmentManager {
     this.events.tell({ type, serviceName, nsAddress, nsAddressv6 });
   }
 
-  #refuseTakenPorts({ portMappings }: Deployment, name: string): void {
-    const { network } = this.#parts;
-    const found = this.#book.findTaken(portMappings, name) ?? network.findHolder(portMappings);
-    if (found === undefined) return;
-    const value = `${keyOf(found.port)} of this node`;
-    const expected = `a port other than that of ${found.holder}`;
-    throw problemsError("ERR_ADDRESS_TAKEN", [
-      { path: ["portMappings"], fault: "taken", value, expected },
-    ]);
-  }
-
   #followNodeAddress(): void {
     const now = this.#options.nodeAddress();
     const before = this.#nodeIp;
@@ -396,22 +385,4 @@ export class EnvironmentManager {
     this.#nodeIp = now;
     this.events.tell({ type: "address-changed", nodeIp: now, before: before ?? "" });
   }
-}
-
-/** What was programmed under other names would be left behind. */
-function refuseOther(node: KeptNode, { bridge, serviceRanges }: EnvironmentOptions): void {
-  const before = [node.bridge, ...node.serviceRanges].join(" ");
-  const now = [bridge, ...serviceRanges.map(({ text }) => text)].join(" ");
-  if (before === now) return;
-  throw new CoreError(
-    "ERR_CONFIG_INVALID",
-    `this node was set up with the bridge and the service ranges ${before}, not ${now}; give the same, or remove it first: portolan cleanup --edge`,
-  );
-}
-
-function taken(name: string, { containerId }: Workload): CoreError {
-  return new CoreError(
-    "ERR_KEY_TAKEN",
-    `${name} is deployed with containerId ${JSON.stringify(containerId)}; undeploy it first, or give another instanceNumber`,
-  );
 }

@@ -41,6 +41,16 @@ export class WorkloadBook {
     return this.all().flatMap(({ workload }) => (workload.name === name ? [] : [workload]));
   }
 
+  /** Leaves the namespace of a workload that goes to another one that is in it; false where there is none. */
+  passOn({ name, namespace }: Workload): boolean {
+    const heir = this.connected().find(
+      (other) => other.name !== name && other.namespace.id === namespace.id,
+    );
+    if (heir === undefined) return false;
+    if (namespace.madeAs !== "") this.set({ ...heir, namespace }, "up");
+    return true;
+  }
+
   connected(): readonly Workload[] {
     return this.all().flatMap(({ workload, health }) => (health === "up" ? [workload] : []));
   }
