@@ -87,6 +87,20 @@ describe("an edge node", requires("linux", "root", "ip", "nft", "curl"), () => {
     expect(await node.stop()).toMatchObject({ code: 0 });
   });
 
+  test("a bridge of somebody else is refused, and stays as it is", async () => {
+    const stage = new EdgeStage();
+    stage.exec(stage.host, "ip", ["link", "add", "br0", "up", "type", "bridge"]);
+    stage.exec(stage.host, "ip", ["address", "add", "192.168.9.1/24", "dev", "br0"]);
+    const node = await stage.start("--bridge", "br0");
+    const refused = await stage.rest("/register", SUBNET);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ message: expect.stringContaining("--bridge: br0") });
+    const addresses = stage.exec(stage.host, "ip", ["-br", "address", "show", "dev", "br0"]);
+    expect(addresses).toContain("192.168.9.1/24");
+    expect(addresses).not.toContain("10.18.0.65");
+    expect((await node.stop()).code).toBe(0);
+  });
+
   test("killed and started again it finds everything, and no connection ends", async () => {
     const stage = new EdgeStage();
     const first = await stage.start("--subnet", SUBNET.subnetwork, "--subnet", SUBNET.subnetworkv6);

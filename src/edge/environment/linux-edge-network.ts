@@ -193,6 +193,10 @@ export class LinuxEdgeNetwork implements EdgeNetwork {
       const message = `--bridge: ${name} is a link of ${kind} already; choose another name`;
       throw new CoreError("ERR_NOT_OURS", message);
     }
+    if (!Buffer.from(there.mac).equals(macOf(name))) {
+      const message = `--bridge: ${name} is a bridge of somebody else, whose addresses would go; choose another name`;
+      throw new CoreError("ERR_NOT_OURS", message);
+    }
     if (!there.isUp || there.mtu !== mtu) await this.#links.bringUp(there, mtu);
     return there;
   }

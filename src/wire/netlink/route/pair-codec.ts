@@ -114,6 +114,8 @@ export interface ListedLink {
   readonly mtu: number;
   /** Number of the bridge that it is a port of; 0 where it is of none. */
   readonly master: number;
+  /** Its hardware address; empty where it has none. */
+  readonly mac: Uint8Array;
 }
 
 export function writeLinkDump(writer: NetlinkWriter, sequence: number): void {
@@ -129,14 +131,21 @@ export function parseListedLink(view: DataView, from: number, to: number): Liste
   let kind = "";
   let mtu = 0;
   let master = 0;
+  let mac: Uint8Array = new Uint8Array();
   cursor.enter(view, from + IFINFOMSG_BYTES, to);
   while (cursor.next()) {
     if (cursor.type === IFLA_IFNAME) name = cursor.text();
     if (cursor.type === IFLA_MTU) mtu = cursor.u32();
     if (cursor.type === IFLA_MASTER) master = cursor.u32();
-    if (cursor.type !== IFLA_LINKINFO) continue;
-    cursor.into(inner);
-    while (inner.next()) if (inner.type === IFLA_INFO_KIND) kind = inner.text();
+    if (cursor.type === IFLA_ADDRESS) mac = cursor.bytes();
+    if (cursor.type === IFLA_LINKINFO) kind = kindIn(cursor, inner);
   }
-  return { ...parseLink(view, from), name, kind, mtu, master };
+  return { ...parseLink(view, from), name, kind, mtu, master, mac };
+}
+
+function kindIn(cursor: AttributeCursor, inner: AttributeCursor): string {
+  let kind = "";
+  cursor.into(inner);
+  while (inner.next()) if (inner.type === IFLA_INFO_KIND) kind = inner.text();
+  return kind;
 }

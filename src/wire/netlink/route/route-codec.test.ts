@@ -65,7 +65,7 @@ test("a link of a listing is read, whatever its kind", () => {
   const bytes = Uint8Array.from(
     Buffer.from(
       plain(
-        "00000100 05000000 43100000 00000000 07000300 62723000 08000400 8c050000 10001200 0b000100 62726964 67650000",
+        "00000100 05000000 43100000 00000000 07000300 62723000 0a000100 02000000 00070000 08000400 8c050000 10001200 0b000100 62726964 67650000",
       ),
       "hex",
     ),
@@ -77,5 +77,6 @@ test("a link of a listing is read, whatever its kind", () => {
     kind: "bridge",
     mtu: 1420,
     master: 0,
+    mac: Uint8Array.of(2, 0, 0, 0, 0, 7),
   });
 });
