@@ -9,8 +9,11 @@ import { BlockPool } from "./block-pool.ts";
 
 /** Addresses that are set aside until what has them is written; then the state itself holds them. */
 export interface Reservation {
-  /** A network of each family that the plan has. @throws CoreError ERR_EXHAUSTED */
-  subnets(): readonly string[];
+  /**
+   * A network of each family that the plan has: of those that are wanted where they are free, else the next.
+   * @throws CoreError ERR_EXHAUSTED
+   */
+  subnets(wanted?: readonly string[]): readonly string[];
   /** An address of each family that the plan has. @throws CoreError ERR_EXHAUSTED */
   serviceAddresses(policy: EdgePolicy): readonly string[];
   /** Ends it: what was not written is free again. */
@@ -65,12 +68,20 @@ export class AddressBook {
 
   reserve(): Reservation {
     const taken: { readonly pool: BlockPool; readonly block: string }[] = [];
-    const take = (what: string, pools: readonly BlockPool[]): readonly string[] =>
+    const take = (
+      what: string,
+      pools: readonly BlockPool[],
+      wanted: readonly Span[] = [],
+    ): readonly string[] =>
       FAMILIES.flatMap((family) => {
         const ofFamily = pools.filter(({ range }) => range.family === family);
         if (ofFamily.length === 0) return [];
-        for (const pool of ofFamily) {
-          const block = pool.take();
+        const takers = [
+          ...ofFamily.map((pool) => ({ pool, take: () => takeWanted(pool, wanted) })),
+          ...ofFamily.map((pool) => ({ pool, take: () => pool.take() })),
+        ];
+        for (const { pool, take } of takers) {
+          const block = take();
           if (block === undefined) continue;
           taken.push({ pool, block });
           return [block];
@@ -78,7 +89,7 @@ export class AddressBook {
         throw exhausted(what, ofFamily);
       });
     return {
-      subnets: () => take("network for a node", this.#nodePools),
+      subnets: (wanted = []) => take("network for a node", this.#nodePools, wanted.map(parseSpan)),
       serviceAddresses: (policy) => {
         const pools = this.#plan.services[policy].flatMap(
           (range) => this.#servicePools.get(range) ?? [],
@@ -114,6 +125,10 @@ function servicePool(range: string, reserved: readonly string[]): BlockPool {
     (number) => ipOfNumber(number, family),
   );
   return new BlockPool({ range, prefix: bitsOf(family), reserved: [...reserved, ...ends] });
+}
+
+function takeWanted(pool: BlockPool, wanted: readonly Span[]): string | undefined {
+  return wanted.find((block) => pool.takeThis(block))?.cidr.text;
 }
 
 function withoutPrefix(network: string): string {

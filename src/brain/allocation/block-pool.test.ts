@@ -35,6 +35,15 @@ test("what was released is given again only after the others", () => {
   expect(takeAll(pool).at(-1)).toBe(first);
 });
 
+test("a block that is asked for is had where it is one, and free", () => {
+  const pool = new BlockPool({ range: "10.18.0.0/24", prefix: 26 });
+  expect(pool.takeThis(span("10.18.0.64/26"))).toBe(true);
+  for (const other of ["10.18.0.64/26", "10.18.0.0/25", "10.18.1.0/26", "fc00::/120"]) {
+    expect(pool.takeThis(span(other))).toBe(false);
+  }
+  expect(takeAll(pool)).toEqual(["10.18.0.0/26", "10.18.0.128/26", "10.18.0.192/26"]);
+});
+
 test("a block is not given that an address of another's lies in", () => {
   const pool = new BlockPool({ range: "10.19.1.0/24", prefix: 26, reserved: ["10.19.1.254"] });
   expect(takeAll(pool)).not.toContain("10.19.1.192/26");

@@ -68,6 +68,15 @@ export class BlockPool {
     return `${address}/${this.#prefix}`;
   }
 
+  /** Claims that very block; false where it is none of these, or somebody claims something in it. */
+  takeThis(block: Span): boolean {
+    const { first, last, family } = this.#span;
+    const isInside = block.family === family && first <= block.first && block.last <= last;
+    if (!isInside || block.cidr.prefix !== this.#prefix || this.isClaimed(block)) return false;
+    this.claim(block);
+    return true;
+  }
+
   /** Keeps all blocks that a network or an address touches from being given; what lies elsewhere is passed over. */
   claim(network: Span): void {
     const touched = this.#touchedBy(network);

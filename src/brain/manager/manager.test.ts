@@ -112,6 +112,19 @@ test("a token that is used up is refused, and nothing is given for it", async ()
   await expect(manager.join(request("c"))).rejects.toThrow("it is not known here, or was revoked");
 });
 
+test("a node that was removed has its networks again where nobody else has them", async () => {
+  const { manager } = world();
+  const subnets = ["10.18.0.0/26", "fc00::/120"];
+  await manager.join(await joining(manager, "a"));
+  await manager.leave("a");
+  const again = { ...(await joining(manager, "a")), subnets };
+  expect((await manager.join(again)).subnets).toEqual(subnets);
+  const other = { ...(await joining(manager, "b")), subnets };
+  expect((await manager.join(other)).subnets).toEqual(["10.18.0.64/26", "fc00::100/120"]);
+  const elsewhere = { ...(await joining(manager, "c")), subnets: ["192.168.0.0/26", "fc00::/64"] };
+  expect((await manager.join(elsewhere)).subnets).toEqual(["10.18.0.128/26", "fc00::200/120"]);
+});
+
 test("nobody takes the name of a node that is alive", async () => {
   const { manager, pulse } = world();
   await manager.join(await joining(manager, "a"));

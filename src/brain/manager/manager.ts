@@ -139,7 +139,7 @@ export class Manager {
         annotations: { [KEY_ANNOTATION]: key },
         addresses,
         zone,
-        subnets: before?.subnets ?? reserve.subnets(),
+        subnets: before?.subnets ?? reserve.subnets(request.subnets),
         ...(tunnel && { tunnel }),
       });
       // Another key is another machine: what ran on the one before is not there.

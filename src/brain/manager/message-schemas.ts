@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { parseHostPort } from "../../core/model/address.ts";
 import {
+  cidrSchema,
   ipSchema,
   keySchema,
   NO_STRINGS,
@@ -29,6 +30,9 @@ const MAX_KEY = 4096;
 const DAY_MS = 86_400_000;
 const MAX_ROUND_TRIP_MS = 3_600_000;
 const MAX_TOKEN_MS = 366 * DAY_MS;
+
+/** One of each family. */
+const MAX_SUBNETS = 2;
 
 const addresses = z.array(ipSchema).max(MAX_ITEMS);
 const zone = z.string().max(MAX_NAME);
@@ -60,6 +64,7 @@ export const joinSchema: z.ZodType<JoinRequest> = z.strictObject({
   zone: zone.default(""),
   labels: labels.default(NO_STRINGS),
   tunnel: tunnel.optional(),
+  subnets: z.array(cidrSchema).max(MAX_SUBNETS).optional(),
 });
 
 export const renewSchema: z.ZodType<RenewRequest> = z.strictObject({

@@ -15,6 +15,8 @@ export interface JoinRequest extends NodePlace {
   readonly node: string;
   /** PEM, SPKI, on the curve P-256. */
   readonly publicKey: string;
+  /** What its workloads have from an earlier time: it is given again where it is free. */
+  readonly subnets?: readonly string[] | undefined;
 }
 
 /** What is missing stays as it was. */

@@ -11,6 +11,7 @@ import {
 import { createFindNamespace } from "../../edge/environment/find-namespace.ts";
 import { isHostLink } from "../../edge/environment/link-names.ts";
 import { LinuxEdgeNetwork } from "../../edge/environment/linux-edge-network.ts";
+import { keptSubnets } from "../../edge/environment/node-state.ts";
 import { FlowFile } from "../../edge/overlay/flow-file.ts";
 import { Overlay } from "../../edge/overlay/overlay.ts";
 import { tunnelKeyIn } from "../../edge/overlay/tunnel-key-file.ts";
@@ -76,8 +77,10 @@ export async function startEdgeNode(
     const options = environmentOptions(settings);
     const place = { ip: options.nodeAddress(), port: values.tunnelPort };
     const { serviceRanges } = settings;
+    const kept = await createStateFile(folder).load();
+    const before = keptSubnets(kept?.node);
     const edge = await enterEdge(
-      { stateFolder: folder, node: name, place, privateKey, serviceRanges, log },
+      { stateFolder: folder, node: name, place, privateKey, serviceRanges, before, log },
       context.join,
     );
     const connections = await FlowFile.open(folder, log);

@@ -119,7 +119,7 @@ export class EnvironmentManager {
       if (before?.v4.text === subnets.v4.text && before.v6.text === subnets.v6.text) return;
       await checkSubnets(subnets, this.#options, this.#parts.network);
       if (before !== undefined && this.#book.size > 0) {
-        const message = `subnetwork: this node has ${before.v4.text}, and ${this.#book.size} workloads in it; undeploy them first`;
+        const message = `subnetwork: this node has ${before.v4.text}, and ${this.#book.size} workloads in it; undeploy them first, or remove it all: portolan cleanup --edge`;
         throw new CoreError("ERR_IN_USE", message);
       }
       const registered = this.#planOf(subnets);

@@ -35,6 +35,8 @@ export interface EnterOptions {
   /** Base64, of the tunnel. */
   readonly privateKey: string;
   readonly serviceRanges: readonly Cidr[];
+  /** What workloads here have addresses of, from an earlier time. */
+  readonly before: NodeSubnets | undefined;
   readonly log: Log;
 }
 
@@ -101,7 +103,7 @@ async function goOn(
 }
 
 async function join(
-  { node, place, privateKey, serviceRanges, log }: EnterOptions,
+  { node, place, privateKey, serviceRanges, before, log }: EnterOptions,
   folder: string,
   order: JoinOrder | undefined,
 ): Promise<Membership | undefined> {
@@ -125,6 +127,7 @@ async function join(
     zone: "",
     labels: {},
     tunnel: tunnelOf(ip, port, publicTunnelKey(privateKey)),
+    ...(before && { subnets: [before.v4.text, before.v6.text] }),
   };
   const { credentials: _, ...terms } = await firstAnswer(managers, (manager) =>
     joinManager(manager, folder, request),
