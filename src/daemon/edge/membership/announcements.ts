@@ -30,6 +30,8 @@ export class Announcements {
   readonly #wanted = new Map<string, { readonly row: TableRow; readonly ready: boolean }>();
   /** The requests that the manager answered; empty where it may know something else by now. */
   readonly #told = new Map<string, string>();
+  /** What the log has of those that the manager was not told of: it is tried again and again. */
+  readonly #complaints = new Map<string, string>();
 
   /** @param announced what an earlier process told */
   constructor(
@@ -68,6 +70,7 @@ export class Announcements {
 
   async withdraw(row: InstanceName): Promise<void> {
     this.#wanted.delete(idOf(row));
+    this.#complaints.delete(idOf(row));
     await this.sync();
   }
 
@@ -99,12 +102,19 @@ export class Announcements {
         try {
           if (this.#wanted.has(id)) await this.#deploy(id);
           else await this.#undeploy(id);
+          this.#complaints.delete(id);
         } catch (error) {
-          this.#log.warn({ instance: id }, `the manager could not be told: ${messageOf(error)}`);
+          this.#complain(id, messageOf(error));
           if (isUnreachable(error)) return;
         }
       }
     });
+  }
+
+  #complain(instance: string, why: string): void {
+    if (this.#complaints.get(instance) === why) return;
+    this.#complaints.set(instance, why);
+    this.#log.warn({ instance }, `the manager could not be told: ${why}; it is tried again`);
   }
 
   #request(id: string): string | undefined {
