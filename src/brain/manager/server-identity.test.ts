@@ -70,6 +70,20 @@ test("it is renewed at two thirds of its life, with the same key, and again", as
   expect(certificateOf(identity).publicKey.equals(first.publicKey)).toBe(true);
 });
 
+test.each([
+  ["forward", 48 * HOUR_MS],
+  ["back", -48 * HOUR_MS],
+])("it is good again soon after the clock was set %s", async (_, byMs) => {
+  const { identity } = await start(24 * HOUR_MS);
+  const done = renewed(identity);
+  vi.setSystemTime(Date.now() + byMs);
+  await vi.advanceTimersByTimeAsync(61_000);
+  await done;
+  const { validFrom, validTo } = certificateOf(identity);
+  expect(Date.parse(validFrom)).toBeLessThan(Date.now());
+  expect(Date.parse(validTo)).toBeGreaterThan(Date.now() + 23 * HOUR_MS);
+});
+
 test("one that can not be renewed goes on, and is tried again soon", async () => {
   let fails = false;
   const failing = new Proxy(authority, {

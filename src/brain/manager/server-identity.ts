@@ -15,8 +15,8 @@ export interface ServerIdentityOptions {
 
 /** Where it fails, so long after it is tried again. */
 const RETRY_MS = 10_000;
-/** A longer time than this is more than a timer can hold. */
-const MAX_TIMER_MS = 86_400_000;
+/** So often it is seen whether the clock was set: a machine may start with a wrong one, and learn the time later. */
+const LOOK_MS = 60_000;
 
 /** The certificate of a manager, which it gives itself, and anew long before it ends. The key is never written. */
 export class ServerIdentity implements IssuedTls {
@@ -26,6 +26,7 @@ export class ServerIdentity implements IssuedTls {
   #cert = "";
   #onRenewed: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
+  #issuedMs = 0;
 
   static async create(options: ServerIdentityOptions): Promise<ServerIdentity> {
     const identity = new ServerIdentity(options);
@@ -56,25 +57,38 @@ export class ServerIdentity implements IssuedTls {
 
   async #issue(): Promise<void> {
     const { authority, hosts, lifetimeMs, nowMs } = this.#options;
+    const issuedMs = nowMs();
     const { certificate } = await authority.sign({
       identity: { trustDomain: authority.trustDomain, kind: "manager", name: "" },
       publicKey: this.#publicKey,
       hosts,
-      nowMs: nowMs(),
+      nowMs: issuedMs,
       lifetimeMs,
     });
     this.#cert = certificate;
+    this.#issuedMs = issuedMs;
     this.#onRenewed();
-    this.#scheduleIn(Math.min((lifetimeMs * 2) / 3, MAX_TIMER_MS));
+    this.#look();
   }
 
-  #scheduleIn(ms: number): void {
-    this.#timer = setTimeout(() => {
-      this.#issue().catch((error: unknown) => {
-        this.#options.log.error({ err: error }, `the manager's certificate: ${messageOf(error)}`);
-        this.#scheduleIn(RETRY_MS);
-      });
-    }, ms);
+  /** By the clock that clients go by, whatever it was set to meanwhile. */
+  #look(): void {
+    const { lifetimeMs, nowMs } = this.#options;
+    const ageMs = nowMs() - this.#issuedMs;
+    const leftMs = (lifetimeMs * 2) / 3 - ageMs;
+    if (ageMs < 0 || leftMs <= 0) this.#renew();
+    else this.#wait(Math.min(leftMs, LOOK_MS), () => this.#look());
+  }
+
+  #renew(): void {
+    this.#issue().catch((error: unknown) => {
+      this.#options.log.error({ err: error }, `the manager's certificate: ${messageOf(error)}`);
+      this.#wait(RETRY_MS, () => this.#renew());
+    });
+  }
+
+  #wait(ms: number, act: () => void): void {
+    this.#timer = setTimeout(act, ms);
     this.#timer.unref();
   }
 }
