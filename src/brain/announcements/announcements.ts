@@ -2,6 +2,7 @@ import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricFamily } from "../../core/metrics/metric-family.ts";
 import { keyOf } from "../../core/model/object.ts";
+import { NewestKeeper } from "../../core/newest-keeper.ts";
 import type { GlobalStore } from "../../core/store/global-store.ts";
 import {
   type AnnounceRequest,
@@ -35,15 +36,15 @@ export class Announcements {
   readonly #options: AnnouncementsOptions;
   /** By the key of the endpoint. */
   readonly #held = new Map<string, Held>();
+  readonly #keeper: NewestKeeper | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Undefined while what is held is kept. */
-  #keeping: Promise<void> | undefined;
-  #isKept = true;
   #nextMs = Number.POSITIVE_INFINITY;
   #expired = 0;
 
   constructor(options: AnnouncementsOptions) {
     this.#options = options;
+    const { keep } = options;
+    this.#keeper = keep && new NewestKeeper({ write: () => this.#keepAll(keep) });
     for (const request of options.before) {
       try {
         // It is kept already: what is held by now is only a part of that.
@@ -56,7 +57,7 @@ export class Announcements {
 
   /** @throws CoreError ERR_KEY_TAKEN, ERR_EXHAUSTED */
   announce(request: AnnounceRequest): void {
-    if (this.#hold(request)) this.#keep();
+    if (this.#hold(request)) this.#keeper?.changed();
   }
 
   /** @returns whether it was there, and of that announcer */
@@ -89,7 +90,7 @@ export class Announcements {
   /** Settles when all of it is kept, or could not be. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#keeping;
+    await this.#keeper?.close();
   }
 
   /** @returns whether that is anything new */
@@ -116,7 +117,7 @@ export class Announcements {
     this.#options.store.transact(ANNOUNCED_OWNER, (transaction) => {
       for (const key of keys) transaction.delete("Endpoint", key);
     });
-    this.#keep();
+    this.#keeper?.changed();
   }
 
   #expire(): void {
@@ -143,23 +144,12 @@ export class Announcements {
     this.#timer.unref();
   }
 
-  /** One at a time: whatever comes meanwhile is kept after it, all at once. */
-  #keep(): void {
-    if (this.#options.keep === undefined) return;
-    this.#isKept = false;
-    this.#keeping ??= this.#keepAll(this.#options.keep);
-  }
-
   async #keepAll(keep: NonNullable<AnnouncementsOptions["keep"]>): Promise<void> {
-    while (!this.#isKept) {
-      this.#isKept = true;
-      try {
-        await keep([...this.#held.values()].map(({ request }) => request));
-      } catch (error) {
-        const why = messageOf(error);
-        this.#options.log.error({ err: error }, `what is announced can not be kept: ${why}`);
-      }
+    try {
+      await keep([...this.#held.values()].map(({ request }) => request));
+    } catch (error) {
+      const why = messageOf(error);
+      this.#options.log.error({ err: error }, `what is announced can not be kept: ${why}`);
     }
-    this.#keeping = undefined;
   }
 }

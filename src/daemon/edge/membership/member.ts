@@ -9,6 +9,7 @@ import type { NodeRoundTrips } from "../../../brain/manager/messages.ts";
 import { CoreError, messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { formatHostPort } from "../../../core/model/address.ts";
+import { NewestKeeper } from "../../../core/newest-keeper.ts";
 import { formatListenAddress } from "../../../core/options/listen-address.ts";
 import type { NodeRow, TableRow } from "../../../edge/environment/route-table.ts";
 import type { ServiceIp } from "../../../edge/environment/workload.ts";
@@ -21,7 +22,6 @@ import { Announcements } from "./announcements.ts";
 import { type KeptView, keepView } from "./kept-view.ts";
 import { ManagerLink } from "./manager-link.ts";
 import type { ManagerRing } from "./manager-ring.ts";
-import { NewestKeeper } from "./newest-keeper.ts";
 import { RemoteState } from "./remote-state.ts";
 import { askRoundTrips, RoundTripReports } from "./round-trip-reports.ts";
 
@@ -79,8 +79,7 @@ export class Member implements Directory {
     this.#options = options;
     this.#keeper = new NewestKeeper({
       write: () => this.#keep(),
-      sleep: WORLD.sleep,
-      pauseMs: KEEP_PAUSE_MS,
+      pause: (signal) => WORLD.sleep(KEEP_PAUSE_MS, signal),
     });
     this.#link = new ManagerLink(ring, folder);
     this.#announcements = new Announcements(this.#link, kept?.announced ?? [], {

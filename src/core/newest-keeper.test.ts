@@ -6,11 +6,10 @@ function keeperOf() {
   const written: number[] = [];
   const stage = { newest: 0, goOn: (): void => undefined };
   const keeper = new NewestKeeper({
-    pauseMs: 200,
     write: async () => {
       written.push(stage.newest);
     },
-    sleep: (_, signal) =>
+    pause: (signal) =>
       new Promise((resolve, reject) => {
         stage.goOn = resolve;
         if (signal.aborted) reject(signal.reason);

@@ -1,13 +1,11 @@
 export interface NewestKeeperOptions {
   /** Writes down what there is now. Never rejects. */
   readonly write: () => Promise<void>;
-  /** Rejects when the signal comes. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Between the end of one writing and the next. */
-  readonly pauseMs: number;
+  /** Between the end of one writing and the next; may end early, and must when the signal comes. */
+  readonly pause?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Has the newest of something that changes written down: at once, and while it goes on changing after a pause each time. */
+/** Has the newest of something that changes written down: at once, and what changes meanwhile all at once after it. */
 export class NewestKeeper {
   readonly #options: NewestKeeperOptions;
   readonly #end = new AbortController();
@@ -23,18 +21,18 @@ export class NewestKeeper {
     this.#running ??= this.#run();
   }
 
-  /** Settles when the last change is written down. */
+  /** Settles when the last change is written down; pauses end. */
   async close(): Promise<void> {
     this.#end.abort();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    const { write, sleep, pauseMs } = this.#options;
+    const { write, pause } = this.#options;
     while (this.#isBehind) {
       this.#isBehind = false;
       await write();
-      await sleep(pauseMs, this.#end.signal).catch(() => undefined);
+      await pause?.(this.#end.signal).catch(() => undefined);
     }
     // In the same step as the look above: a change in between would be nobody's.
     this.#running = undefined;
