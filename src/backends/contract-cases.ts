@@ -1,7 +1,8 @@
 import { hasAffinity, type Scenario } from "../core/route/scenarios/scenario.ts";
-import { type Capabilities, unmetNeeds } from "./capabilities.ts";
+import type { Capabilities } from "./capabilities.ts";
 import { type ContractDriver, judgeScenario } from "./contract-judge.ts";
 import type { Deviation } from "./deviations.ts";
+import { unmetNeeds } from "./unmet-needs.ts";
 
 /** One test of the contract. */
 export interface ContractCase {

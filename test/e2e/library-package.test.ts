@@ -50,6 +50,9 @@ test("the package holds what is needed, and nothing else", () => {
   expect(files.filter((path) => /\.(test|fixture|contract)\.|(?<!\.d)\.ts$/.test(path))).toEqual(
     [],
   );
+  const ofTests =
+    /\/(scenarios|contract-|driver-pool|unmet-needs|render-docs|commands-doc|config-schema)/;
+  expect(files.filter((path) => path.startsWith("dist/") && ofTests.test(path))).toEqual([]);
 });
 
 test("publint has nothing to say", async () => {

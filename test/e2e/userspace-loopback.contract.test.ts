@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { runBackendContract } from "../../src/backends/backend.contract.ts";
-import { unmetNeeds } from "../../src/backends/capabilities.ts";
+import { unmetNeeds } from "../../src/backends/unmet-needs.ts";
 import { USERSPACE } from "../../src/backends/userspace/definition.ts";
 import {
   isPlayable,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ScenarioNeeds } from "../core/route/scenarios/scenario.ts";
-import { type Capabilities, unmetNeeds } from "./capabilities.ts";
+import type { Capabilities } from "./capabilities.ts";
+import { unmetNeeds } from "./unmet-needs.ts";
 
 const LITTLE: Capabilities = {
   addressTypes: ["cluster-ip"],
