@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -132,6 +132,13 @@ export async function curl(...args: readonly string[]): Promise<string> {
     (error: unknown) =>
       `exit ${typeof error === "object" && error !== null && "code" in error ? String(error.code) : "?"}`,
   );
+}
+
+/** The heads of all answers that curl got on its way, also where it then ends with an error. */
+export async function headsOf(...args: readonly string[]): Promise<string> {
+  const file = join(makeFolder(), "heads");
+  await curl("--dump-header", file, ...args);
+  return readFileSync(file, "latin1");
 }
 
 export function bySocks(agent: End, url: string): Promise<string> {

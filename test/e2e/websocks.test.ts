@@ -7,6 +7,7 @@ import { requires } from "../support/requires.ts";
 import {
   bySocks,
   curl,
+  headsOf,
   makeFolder,
   PAGE,
   PASSWORD,
@@ -58,25 +59,32 @@ test(
 );
 
 test("users of a file, rules of both ends, and what is told of failures", TUNNEL, async () => {
-  const site = await startSite();
+  const [site, blocked, direct] = [await startSite(), await startSite(), await startSite()];
+  const denied = await startSite("127.0.0.2");
   const users = join(makeFolder(), "users");
   writeFileSync(users, `ann:other\nbob:${PASSWORD}\n`);
   const server = await startServer(["--users-file", users, "--target", "deny 127.0.0.2"]);
   const agent = await startAgent([
     ...["--server", `ws://bob@127.0.0.1:${server.port}`],
-    ...["--rule", "block *.ads.example", "--rule", "direct 127.0.0.3"],
+    ...["--rule", `block localhost:${blocked}`, "--rule", `direct localhost:${direct}`],
   ]);
   const proxy = ["--proxytunnel", "--proxy", `http://127.0.0.1:${agent.port}`];
-  const status = ["--output", "/dev/null", "--write-out", "%{http_connect}"];
+  const heads = (url: string) => headsOf(...proxy, url);
   expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("in");
-  const connectTo = (target: string) => curl(...proxy, ...status, `http://${target}/`);
-  // curl ends with an error, whatever it has printed.
-  expect(await connectTo(`127.0.0.2:${site}`)).toBe("exit 56");
-  expect(await bySocks(agent, `http://x.ads.example:${site}/`)).toBe("exit 97");
+  // All of these are there: what keeps clients from them are the rules.
+  for (const host of ["127.0.0.2", "[::ffff:127.0.0.2]"]) {
+    expect(await bySocks(agent, `http://${host}:${denied}/`)).toBe("exit 97");
+    expect(await heads(`http://${host}:${denied}/`)).toContain("HTTP/1.1 403");
+  }
+  expect(await bySocks(agent, `http://localhost:${blocked}/`)).toBe("exit 97");
+  expect(await heads(`http://localhost:${blocked}/`)).toContain("HTTP/1.1 403");
+  expect(await bySocks(agent, `http://127.0.0.1:${blocked}/`)).toBe("in");
   expect(await bySocks(agent, "http://localhost:1/")).toBe("exit 97");
-  // Not by the server, where it would be refused as well: by the agent itself.
+  expect(await heads("http://localhost:1/")).toContain("HTTP/1.1 502");
   await server.cli.stop();
   expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("exit 97");
+  expect(await heads(`http://localhost:${site}/`)).toContain("HTTP/1.1 503");
+  expect(await bySocks(agent, `http://localhost:${direct}/`)).toBe("in");
 });
 
 test("who has no password sees a site, and nothing of targets", TUNNEL, async () => {

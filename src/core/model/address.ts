@@ -26,6 +26,13 @@ export function canonicalIp(text: string): string | undefined {
   return ipaddr.IPv6.parse(text).toRFC5952String();
 }
 
+/** The IPv4 address that a canonical IPv6 address stands for (`::ffff:a.b.c.d`); any other is as it is. */
+export function unmappedIp(ip: string): string {
+  if (!ip.startsWith("::ffff:")) return ip;
+  const parsed = ipaddr.IPv6.parse(ip);
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : ip;
+}
+
 /** A network in one spelling: host bits cleared, `10.0.0.0/8`. */
 export interface Cidr {
   readonly text: string;

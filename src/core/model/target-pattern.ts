@@ -1,4 +1,4 @@
-import { type Cidr, cidrContains, isHostName, parseCidr } from "./address.ts";
+import { type Cidr, cidrContains, isHostName, parseCidr, unmappedIp } from "./address.ts";
 
 /** Which targets of connections are meant. */
 export interface TargetPattern {
@@ -31,6 +31,10 @@ export const TARGET_PATTERN_FORM =
   "*, a network, NAME, *.NAME (those below it) or .NAME (both), each with :PORT or :PORT-PORT where only these are meant";
 
 const MAX_PORT = 65_535;
+const THIS_MACHINE: ReadonlyMap<string, string> = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+]);
 const PORTS = /:(\d{1,5})(?:-(\d{1,5}))?$/;
 
 /** Reads `10.0.0.0/8`, `[fd00::/8]:22`, `*.example.com:80-90`; undefined where it is none. */
@@ -72,11 +76,18 @@ export function fitsTarget(
     case "any":
       return true;
     case "network":
-      return ip === "" ? undefined : cidrContains(what.network, ip);
+      return ip === "" ? undefined : addressesOf(ip).some((one) => cidrContains(what.network, one));
     case "name":
       if (name === "") return false;
       return (
         (what.isItself && name === what.name) || (what.isBelow && name.endsWith(`.${what.name}`))
       );
   }
+}
+
+/** What a connection to it reaches: IPv4 in the clothes of IPv6 is IPv4, and "any address" is this machine. */
+function addressesOf(ip: string): readonly string[] {
+  const plain = unmappedIp(ip);
+  const own = THIS_MACHINE.get(plain);
+  return own === undefined ? [plain] : [plain, own];
 }

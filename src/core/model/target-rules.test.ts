@@ -27,6 +27,15 @@ test.each([
   ["deny *.a.example", { name: "a.example", ip: "", port: 1 }, "allow"],
   ["deny *.a.example", { name: "ba.example", ip: "", port: 1 }, "allow"],
   ["deny .A.example", { name: "a.example", ip: "", port: 1 }, "deny"],
+  // Other words for the same machine are no way round a rule.
+  ["deny 127.0.0.0/8", { name: "", ip: "::ffff:7f00:1", port: 1 }, "deny"],
+  ["deny 127.0.0.0/8", { name: "a.example", ip: "::ffff:127.0.0.1", port: 1 }, "deny"],
+  ["deny 127.0.0.0/8", { name: "", ip: "::ffff:a00:1", port: 1 }, "allow"],
+  ["deny 127.0.0.0/8", { name: "", ip: "0.0.0.0", port: 1 }, "deny"],
+  ["deny 127.0.0.0/8", { name: "", ip: "::ffff:0:0", port: 1 }, "deny"],
+  ["deny 0.0.0.0", { name: "", ip: "0.0.0.0", port: 1 }, "deny"],
+  ["deny ::1", { name: "", ip: "::", port: 1 }, "deny"],
+  ["deny ::ffff:0:0/96", { name: "", ip: "::ffff:7f00:1", port: 1 }, "allow"],
   ["deny *:25", { name: "", ip: "192.0.2.1", port: 25 }, "deny"],
 ] as const)("%s of %o: %s", (rule, target, word) => {
   expect(judgeTarget(rules(rule), target, "allow")).toBe(word);
