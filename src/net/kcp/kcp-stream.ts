@@ -53,6 +53,8 @@ export class KcpStream implements StreamFd {
   #finWanted = false;
   #finSent = false;
   #finReceived = false;
+  /** The end came in peace, and no read has told of it yet: it comes before any error. */
+  #isPeaceUntold = false;
   /** The end or an error came, and no read has told of it yet. */
   #isEndUnread = false;
   isClosed = false;
@@ -196,6 +198,7 @@ export class KcpStream implements StreamFd {
 
   ended(): void {
     this.#finReceived = true;
+    this.#isPeaceUntold = true;
     this.#isEndUnread = true;
     this.#registration.report(READABLE | HANGUP);
     this.#forgetIfDone();
@@ -209,7 +212,7 @@ export class KcpStream implements StreamFd {
     this.#registration.report(WRITABLE);
   }
 
-  /** Reset by the other end, or lost with the tunnel. What was read not yet is gone. */
+  /** Reset by the other end, or lost with the tunnel. What came before can still be read. */
   failed(result: number): void {
     this.#unsent = [];
     this.#finSent = true;
@@ -219,7 +222,6 @@ export class KcpStream implements StreamFd {
         this.#openResult === -ERRNO.EINPROGRESS && result === -ERRNO.ECONNRESET
           ? -ERRNO.ECONNREFUSED
           : result;
-      this.#received.length = 0;
       this.#isEndUnread = true;
       if (this.#openResult === -ERRNO.EINPROGRESS) this.#openResult = this.#error;
       this.#registration.report(ALL);
@@ -269,7 +271,8 @@ export class KcpStream implements StreamFd {
 
   #nothingToRead(): number {
     this.#isEndUnread = false;
-    if (this.#error < 0) return this.#error;
+    if (this.#error < 0 && !this.#isPeaceUntold) return this.#error;
+    this.#isPeaceUntold = false;
     return this.#finReceived ? 0 : -ERRNO.EAGAIN;
   }
 

@@ -111,3 +111,48 @@ test("an end that is silent is given up", () => {
   world.network.clock.advance(120_000);
   expect(server.provider.engine.tunnelCount).toBe(0);
 });
+
+/** A stream whose reader does nothing by itself. @returns what it reads until nothing is left, and the last result */
+function slowStream(world: World, client: ReturnType<World["end"]>, text: string) {
+  const fd = client.provider.connect(SERVER);
+  const bytes = new Uint8Array(Buffer.from(text));
+  let isSaid = false;
+  client.loop.add(fd, {
+    onReady: () => {
+      if (isSaid || fd.finishOpen() !== 0) return;
+      fd.write({ bytes, address: 0 }, 0, bytes.length);
+      isSaid = true;
+    },
+    onRemoved: () => fd.close(),
+  });
+  world.until(() => isSaid && fd.readable);
+  const region = { bytes: new Uint8Array(65_536), address: 0 };
+  const readAll = (): { heard: string; last: number } => {
+    let heard = "";
+    for (;;) {
+      const count = fd.read(region, 0, region.bytes.length);
+      if (count <= 0) return { heard, last: count };
+      heard += Buffer.from(region.bytes.subarray(0, count)).toString();
+    }
+  };
+  return { fd, readAll };
+}
+
+test.each([
+  ["with its end", true, 0],
+  ["without an end", false, -ERRNO.ECONNRESET],
+])("what came %s before a tunnel ended can still be read", (_, isEnded, last) => {
+  const world = new World({ latencyMs: 5 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(server);
+  const text = "said in time ".repeat(1000);
+  const { fd, readAll } = slowStream(world, client, text);
+  if (isEnded) fd.shutdownWrite();
+  world.network.clock.advance(1000);
+  server.loop.close();
+  world.until(() => client.provider.engine.tunnelCount === 0);
+  const read = readAll();
+  expect(read.heard === text).toBe(true);
+  expect(read.last).toBe(last);
+  expect(fd.write({ bytes: new Uint8Array(1), address: 0 }, 0, 1)).toBe(-ERRNO.ECONNRESET);
+});
