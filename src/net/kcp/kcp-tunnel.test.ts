@@ -112,6 +112,27 @@ test("an end that is silent is given up", () => {
   expect(server.provider.engine.tunnelCount).toBe(0);
 });
 
+test("a server that listens no more still delivers what was said, and then lets the tunnel go", () => {
+  const world = new World({ latencyMs: 50, lossRate: 0.1 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  const listening = world.echo(server);
+  const text = "what is said ".repeat(2000);
+  const call = world.say(client, text);
+  world.until(() => server.loop.size === 2);
+  // Its stream is closed, and most of the answer is on its way, or lost on it.
+  world.until(() => server.loop.size === 1);
+  expect(call.heard.length).toBeLessThan(text.length);
+  listening.close();
+  // Others who come meanwhile are refused, and keep nothing open.
+  const late = world.say(client, "too late");
+  world.until(() => call.result !== 1 && late.result !== 1);
+  expect([call.heard === text, call.result]).toEqual([true, 0]);
+  expect(late.result).toBe(-ERRNO.ECONNREFUSED);
+  world.network.change({ lossRate: 0 });
+  world.network.clock.advance(2000);
+  expect(server.provider.engine.tunnelCount).toBe(0);
+});
+
 /** A stream whose reader does nothing by itself. @returns what it reads until nothing is left, and the last result */
 function slowStream(world: World, client: ReturnType<World["end"]>, text: string) {
   const fd = client.provider.connect(SERVER);

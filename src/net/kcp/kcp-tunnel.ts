@@ -73,6 +73,8 @@ export class KcpTunnel implements StreamCarrier {
   #heardAtMs: number;
   #busySinceMs: number;
   #emptySinceMs: number;
+  /** Why it ends as soon as it has nothing to do. */
+  #farewell: string | undefined;
   #isEnded = false;
 
   constructor(host: KcpHost, socket: TunnelSocket, options: TunnelOptions) {
@@ -108,8 +110,9 @@ export class KcpTunnel implements StreamCarrier {
     return this.#streams.size < this.#host.options.maxStreams;
   }
 
-  get streamCount(): number {
-    return this.#streams.size;
+  /** Something was said that has not arrived yet, perhaps on streams that are closed. */
+  get isBusy(): boolean {
+    return this.isOpen && (this.#waiting.size > 0 || !this.#arq.isIdle);
   }
 
   /** The handshake is done. */
@@ -174,6 +177,13 @@ export class KcpTunnel implements StreamCarrier {
     this.#host.counters.resentSegments += arq.resentSegments - this.#resent;
     this.#resent = arq.resentSegments;
     this.#host.arm(this.#timer, this.#nextAtMs(nowMs));
+    this.#endIfLeft();
+  }
+
+  /** Nobody comes any more: it ends when its streams have, and all that was said has arrived. */
+  leave(reason: string): void {
+    this.#farewell = reason;
+    this.#endIfLeft();
   }
 
   /** Ends it for both ends, as far as the other one can be told. */
@@ -260,6 +270,11 @@ export class KcpTunnel implements StreamCarrier {
     if (!this.#streams.delete(stream.id) || this.#streams.size > 0) return;
     this.#emptySinceMs = this.nowMs();
     this.#host.markDirty(this);
+  }
+
+  #endIfLeft(): void {
+    if (this.#farewell === undefined || this.#streams.size > 0 || this.isBusy) return;
+    this.end(this.#farewell, 0);
   }
 
   #push(bytes: Uint8Array): void {

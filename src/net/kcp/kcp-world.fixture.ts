@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { ipAddress, type SocketAddress } from "../../platform/socket-address.ts";
-import type { StreamFd } from "../fd.ts";
+import type { ServerFd, StreamFd } from "../fd.ts";
 import { MemoryHosts } from "../memory/memory-host.ts";
 import { MemoryProvider } from "../memory/memory-provider.ts";
 import { type LinkConditions, SimulatedNetwork } from "../memory/simulated-network.ts";
@@ -48,7 +48,8 @@ export class World {
     return { provider, loop };
   }
 
-  echo({ provider, loop }: ReturnType<World["end"]>): void {
+  /** @returns what listens */
+  echo({ provider, loop }: ReturnType<World["end"]>): ServerFd {
     const server = provider.listen(SERVER, { backlog: 4096 });
     loop.add(server, {
       onReady: () => {
@@ -58,6 +59,7 @@ export class World {
       },
       onRemoved: () => server.close(),
     });
+    return server;
   }
 
   /** A stream that says something and hears all until the end. */

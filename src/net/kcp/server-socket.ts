@@ -75,11 +75,12 @@ export class ServerSocket implements DatagramTaker, TunnelSocket {
     return this.#clients.size;
   }
 
-  /** Nobody accepts any more; tunnels go on as long as they have streams. */
+  /** Nobody accepts any more; tunnels go on as long as they have something to do. */
   stopListening(): void {
     this.#isListening = false;
-    for (const { tunnel } of [...this.#clients.values()]) {
-      if (tunnel.streamCount === 0) tunnel.end("the server was closed", 0);
+    for (const { tunnel, isConfirmed } of [...this.#clients.values()]) {
+      if (isConfirmed) tunnel.leave("the server was closed");
+      else tunnel.lost(0);
     }
     this.#closeIfDone();
   }
