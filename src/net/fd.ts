@@ -153,6 +153,8 @@ export interface DatagramFd extends Fd {
    * errno where none did.
    */
   flush(): number;
+  /** Of a borrowed one: the same socket as the caller's own, which stays when its owner closes it. */
+  share?(): DatagramFd;
 }
 
 /** Something open that moves between the loops of one process. It can be sent in a message. */
@@ -228,6 +230,8 @@ export interface Provider {
   bindDatagram(on: SocketAddress, options?: DatagramOptions): DatagramFd;
   /** The streams that come by KCP to a socket for datagrams. Missing where there is no secret for that. */
   serveTunnels?(fd: DatagramFd, options: ListenOptions): ServerFd;
+  /** How many tunnels have said something that has not arrived yet; unlike TCP's, it is lost with the process. */
+  readonly busyTunnels?: number;
   /** Takes what another loop gave up. Undefined where the provider can not. */
   readonly adopt: Adopter | undefined;
   close(): void;

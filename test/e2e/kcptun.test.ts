@@ -2,10 +2,11 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runCli, startCli } from "../support/cli.ts";
+import { type CliProcess, runCli, startCli } from "../support/cli.ts";
 import { freePort } from "../support/named-server.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
@@ -14,8 +15,9 @@ const BODY = Buffer.alloc(300_000, "0123456789abcdef");
 const IS_UP = /"msg":"a server is up"/;
 const IS_DOWN = /"msg":"a server is down"/;
 
-async function startTarget(): Promise<number> {
-  const server = createServer((_, response) => response.end(BODY));
+/** @param onAnswered all of an answer was taken by who asked */
+async function startTarget(onAnswered: () => void = () => undefined): Promise<number> {
+  const server = createServer((_, response) => response.end(BODY).once("close", onAnswered));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.closeAllConnections());
@@ -24,15 +26,24 @@ async function startTarget(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Passes datagrams of one client on, but for some. */
-async function startLossyRelay(to: number, lossRate: number): Promise<number> {
+/** Passes datagrams of one client on, but for some, and after a while. */
+async function startLine(
+  to: number,
+  { lossRate = 0, delayMs = 0 }: { readonly lossRate?: number; readonly delayMs?: number },
+): Promise<number> {
   const random = seededRandom(3);
   const [front, back] = [createSocket("udp4"), createSocket("udp4")];
-  onTestFinished(() => void front.close());
-  onTestFinished(() => void back.close());
+  let isOpen = true;
+  onTestFinished(() => {
+    isOpen = false;
+    front.close();
+    back.close();
+  });
   let client: RemoteInfo | undefined;
   const pass = (socket: Socket, bytes: Buffer, port: number): void => {
-    if (random() >= lossRate) socket.send(bytes, port, "127.0.0.1");
+    if (random() < lossRate) return;
+    if (delayMs === 0) socket.send(bytes, port, "127.0.0.1");
+    else setTimeout(() => isOpen && socket.send(bytes, port, "127.0.0.1"), delayMs);
   };
   front.on("message", (bytes, from) => {
     client = from;
@@ -83,13 +94,22 @@ async function download(port: number): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
+/** Of a client that says at once that it has no more to say. */
+async function downloadAfterEnd(port: number): Promise<Buffer> {
+  const socket = connect(port, "127.0.0.1").end("GET / HTTP/1.0\r\n\r\n");
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  const all = Buffer.concat(chunks);
+  return all.subarray(all.indexOf("\r\n\r\n") + 4);
+}
+
 test.each(["posix", "node"])(
   "downloads pass a lossy line whole, also after the server was killed (%s)",
   { timeout: 90_000 },
   async (provider) => {
     const target = await startTarget();
     const [udp, tcp] = [await freePort(), await freePort()];
-    const line = await startLossyRelay(udp, 0.05);
+    const line = await startLine(udp, { lossRate: 0.05 });
     const server = await startServer(udp, target, provider);
     await server.waitFor(IS_UP, "stderr");
     const metrics = await freePort();
@@ -107,6 +127,27 @@ test.each(["posix", "node"])(
     await expect
       .poll(() => download(tcp).catch(() => BODY.subarray(1)), { timeout: 30_000 })
       .toEqual(BODY);
+  },
+);
+
+test.each([
+  ["posix", "that listens", download],
+  ["posix", "that has ended", downloadAfterEnd],
+  ["node", "that has ended", downloadAfterEnd],
+] as const)(
+  "a server that is told to end does so when what it has taken has arrived (%s, a client %s)",
+  async (provider, _, get) => {
+    let server: CliProcess | undefined;
+    const target = await startTarget(() => server?.kill("SIGTERM"));
+    const [udp, tcp] = [await freePort(), await freePort()];
+    const line = await startLine(udp, { delayMs: 200 });
+    server = await startServer(udp, target, provider);
+    await server.waitFor(IS_UP, "stderr");
+    const metrics = await freePort();
+    const client = await startClient({ port: tcp, server: line, metrics }, provider, SECRET);
+    await client.waitFor(IS_UP, "stderr");
+    expect((await get(tcp)).equals(BODY)).toBe(true);
+    expect((await server.ended()).code).toBe(0);
   },
 );
 

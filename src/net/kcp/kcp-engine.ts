@@ -62,6 +62,14 @@ export class KcpEngine implements KcpHost {
     return count;
   }
 
+  /** Of these, with something on its way that has not arrived. */
+  get busyCount(): number {
+    let count = 0;
+    for (const { tunnel } of this.#clients) if (tunnel.isBusy) count += 1;
+    for (const { server } of this.#servers) count += server.busyCount;
+    return count;
+  }
+
   /** A stream in the tunnel to that address, which is made where there is none. */
   connect(to: SocketAddress): StreamFd {
     const key = formatSocketAddress(to);

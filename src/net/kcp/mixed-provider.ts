@@ -52,9 +52,13 @@ export class MixedProvider implements Provider {
     return this.#base.listen(on, options);
   }
 
-  /** The streams of the tunnels that clients open to a socket for datagrams. */
+  /** The streams of the tunnels that clients open to a socket for datagrams. They need it longer than its listener. */
   serveTunnels(fd: DatagramFd, options: ListenOptions): ServerFd {
-    return this.#engine.serve(fd, options.backlog);
+    return this.#engine.serve(fd.share?.() ?? fd, options.backlog);
+  }
+
+  get busyTunnels(): number {
+    return this.#engine.busyCount;
   }
 
   bindDatagram(on: SocketAddress, options?: DatagramOptions): DatagramFd {

@@ -75,6 +75,14 @@ export class ServerSocket implements DatagramTaker, TunnelSocket {
     return this.#clients.size;
   }
 
+  get busyCount(): number {
+    let count = 0;
+    for (const { tunnel, isConfirmed } of this.#clients.values()) {
+      if (isConfirmed && tunnel.isBusy) count += 1;
+    }
+    return count;
+  }
+
   /** Nobody accepts any more; tunnels go on as long as they have something to do. */
   stopListening(): void {
     this.#isListening = false;

@@ -1,6 +1,7 @@
 import { ERRNO } from "../../platform/errno.ts";
 import { SOCKADDR_BYTES } from "../../platform/linux/abi.ts";
 import { ReceiveBatch, SendBatch } from "../../platform/linux/datagram-batch.ts";
+import { duplicate } from "../../platform/linux/io-calls.ts";
 import { allocateNative, type NativeMemory } from "../../platform/linux/native-memory.ts";
 import { putSockaddr, sockaddrKey } from "../../platform/linux/sockaddr.ts";
 import { localAddressOf } from "../../platform/linux/socket-names.ts";
@@ -32,17 +33,19 @@ export class PosixDatagram implements DatagramFd {
   #descriptor: number;
   readonly #openResult: number;
   readonly #isBorrowed: boolean;
+  readonly #isShared: boolean;
 
   constructor(
     host: PosixHost,
     memory: DatagramMemory,
-    socket: OpenedSocket & { readonly isBorrowed: boolean },
+    socket: OpenedSocket & { readonly isBorrowed: boolean; readonly isShared?: boolean },
   ) {
     this.#host = host;
     this.#memory = memory;
     this.#descriptor = socket.descriptor;
     this.#openResult = socket.result;
     this.#isBorrowed = socket.isBorrowed;
+    this.#isShared = socket.isShared ?? false;
     if (socket.descriptor >= 0 && !socket.isBorrowed) host.ledger.note(socket.descriptor);
   }
 
@@ -138,11 +141,19 @@ export class PosixDatagram implements DatagramFd {
   close(): void {
     if (this.#descriptor < 0) return;
     this.flush();
-    if (this.#isBorrowed) this.detach();
-    else this.#host.ledger.close(this.#descriptor);
+    // As long as the socket is open elsewhere, epoll goes on with it.
+    if (this.#isBorrowed || this.#isShared) this.detach();
+    if (!this.#isBorrowed) this.#host.ledger.close(this.#descriptor);
     this.#descriptor = -1;
     this.readable = false;
     this.writable = false;
+  }
+
+  share(): DatagramFd {
+    const descriptor = duplicate(this.#descriptor);
+    const result = Math.min(0, descriptor);
+    const socket = { descriptor, result, isBorrowed: false, isShared: true };
+    return new PosixDatagram(this.#host, this.#memory, socket);
   }
 
   attach(slot: number, generation: number): number {

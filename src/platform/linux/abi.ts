@@ -96,6 +96,7 @@ export const EFD_CLOEXEC = 0x8_0000;
 export const EFD_NONBLOCK = 0x800;
 export const O_CLOEXEC = 0x8_0000;
 export const O_NONBLOCK = 0x800;
+export const F_DUPFD_CLOEXEC = 1030;
 export const F_SETPIPE_SZ = 1031;
 export const F_GETPIPE_SZ = 1032;
 export const SPLICE_F_MOVE = 1;

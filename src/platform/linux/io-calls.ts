@@ -1,4 +1,5 @@
 /** Calls on descriptors of any kind. All return a negative errno where they fail; none throws. */
+import { F_DUPFD_CLOEXEC } from "./abi.ts";
 import { bindCall, failure } from "./binding.ts";
 
 const cRead = bindCall<[number, number, number]>("int read(int, uintptr_t, size_t)");
@@ -57,6 +58,11 @@ export function close(fd: number): number {
 export function fcntl(fd: number, command: number, argument: number): number {
   const result = cFcntl(fd, command, argument);
   return result < 0 ? failure() : result;
+}
+
+/** fcntl(2) with F_DUPFD_CLOEXEC: another descriptor of the same file or socket. */
+export function duplicate(fd: number): number {
+  return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
 /** eventfd(2). */

@@ -56,7 +56,7 @@ class ProxyProgram implements LoopProgram {
   }
 
   get openCount(): number {
-    return this.#sessions.size;
+    return this.#sessions.size + (this.#context.net.provider.busyTunnels ?? 0);
   }
 
   listener(socketId: string): AcceptHandler {
