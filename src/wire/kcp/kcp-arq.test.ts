@@ -2,6 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KcpArq } from "./kcp-arq.ts";
 import { type FastLevel, KCP_MODES } from "./kcp-mode.ts";
+import {
+  COMMAND,
+  expandSerial,
+  putSegmentHeader,
+  SEGMENT_HEADER_BYTES,
+  SegmentReader,
+} from "./segment.ts";
 
 const PACKET_BYTES = 400;
 
@@ -181,7 +188,23 @@ test("losses are made good with hardly a byte more than was lost", () => {
   expect(world.ends[0].needlessResends).toBeLessThanOrEqual(10);
 });
 
-test("numbers may pass 32 bits, and packets of others or broken ones are refused", () => {
+test.each([
+  [0, 0],
+  [2 ** 32 - 1, 2 ** 32 - 1],
+  [2 ** 32 + 5, 2 ** 32 - 3],
+  [2 ** 32 - 3, 2 ** 32 + 5],
+  [3 * 2 ** 32 + 7, 3 * 2 ** 32 + 4000],
+])("%d is read again from its 32 bits, near to %d", (sn, near) => {
+  const packet = new Uint8Array(SEGMENT_HEADER_BYTES);
+  const view = new DataView(packet.buffer);
+  const header = { conv: 7, command: COMMAND.ACK, window: 1, ts: 0, sn, una: sn, byteCount: 0 };
+  putSegmentHeader(view, 0, header);
+  const reader = new SegmentReader(packet);
+  expect(reader.next()).toBe(true);
+  expect([expandSerial(reader.sn, near), expandSerial(reader.una, near)]).toEqual([sn, sn]);
+});
+
+test("packets of others and broken ones are refused", () => {
   const options = { conv: 7, packetBytes: 200, windowSegments: 64, mode: KCP_MODES[4] };
   const [one, other] = [new KcpArq(options), new KcpArq({ ...options, conv: 8 })];
   one.push(Buffer.from("hello"));
