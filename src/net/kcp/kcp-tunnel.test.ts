@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { ERRNO } from "../../platform/errno.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
+import { FRAME } from "../../wire/http2/protocol.ts";
+import { SEGMENT_HEADER_BYTES } from "../../wire/kcp/segment.ts";
 import { MemoryProvider } from "../memory/memory-provider.ts";
 import { SERVER, World } from "./kcp-world.fixture.ts";
+import { type CreateSealer, createNodeSealer } from "./sealer.ts";
 
 test("a thousand streams pass a bad line in one tunnel, and nothing of them is left", () => {
   const world = new World({ latencyMs: 20, jitterMs: 10, lossRate: 0.05 });
@@ -110,6 +113,27 @@ test("an end that is silent is given up", () => {
   expect(lost.result).toBe(-ERRNO.ETIMEDOUT);
   world.network.clock.advance(120_000);
   expect(server.provider.engine.tunnelCount).toBe(0);
+});
+
+test("a tunnel that its first packet ends is not counted as one that stands", () => {
+  const world = new World({ latencyMs: 5 });
+  const server = world.end("10.0.0.2", 1);
+  world.echo(server);
+  // The type of the first frame, behind the header of the segment: GOAWAY in place of SETTINGS.
+  const createSealer: CreateSealer = (keys) => {
+    const sealer = createNodeSealer(keys);
+    return {
+      ...sealer,
+      seal: (counter, region, start, byteCount) => {
+        region.bytes[start + SEGMENT_HEADER_BYTES + 3] = FRAME.GOAWAY;
+        sealer.seal(counter, region, start, byteCount);
+      },
+    };
+  };
+  const call = world.say(world.end("10.0.0.1", 1, { createSealer }), "hello");
+  world.until(() => call.result < 0);
+  const { counters, tunnelCount } = server.provider.engine;
+  expect([counters.tunnels, tunnelCount]).toEqual([0, 0]);
 });
 
 test("a server that listens no more still delivers what was said, and then lets the tunnel go", () => {

@@ -129,7 +129,7 @@ export class ServerSocket implements DatagramTaker, TunnelSocket {
       client.newestCounter = counter;
       client.peer = peer;
     }
-    if (!client.isConfirmed) {
+    if (!client.isConfirmed && !client.tunnel.isEnded) {
       client.isConfirmed = true;
       this.#unconfirmed.delete(client);
       this.#host.counters.handshakes += 1;
