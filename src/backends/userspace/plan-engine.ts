@@ -16,8 +16,8 @@ import { planListeners } from "./plan-listeners.ts";
 import { planServiceAddresses } from "./plan-service-addresses.ts";
 import { planRedirect } from "./redirect/plan-redirect.ts";
 import { NO_ELEMENTS, type RedirectElements } from "./redirect/redirect-table.ts";
-import { NEEDS_SECRET, transportOf } from "./transport-of.ts";
-import { UpstreamPlanner } from "./upstream-planner.ts";
+import { transportObstacle } from "./transport-of.ts";
+import { type PlanGroupTls, UpstreamPlanner } from "./upstream-planner.ts";
 
 export interface EnginePlan {
   readonly config: EngineConfig;
@@ -36,12 +36,15 @@ export function planEngine(
   files: ListenerFiles = NO_FILES,
 ): EnginePlan {
   const notHonoured = new NotHonoured();
-  const reachable = reachableGroups(state, facts, notHonoured);
-  const upstreams = new UpstreamPlanner(reachable, (wanted, group) => {
+  const { groups } = state.further;
+  tellUnreachable(groups, facts, notHonoured);
+  const planTls: PlanGroupTls = (wanted, group) => {
     const { tls, obstacle } = planDialTls(wanted, files.tls, facts);
     if (obstacle !== undefined) notHonoured.add(obstacle, `Group ${group}`);
     return tls;
-  });
+  };
+  const isReachable = (group: Group): boolean => transportObstacle(group, facts) === undefined;
+  const upstreams = new UpstreamPlanner(groups, planTls, isReachable);
   const services = planServiceAddresses(state, facts, upstreams, notHonoured);
   const { redirectPorts: ports } = facts;
   const node = routeNodeOf(state, facts);
@@ -56,9 +59,7 @@ export function planEngine(
     ...EMPTY_ENGINE_CONFIG,
     listeners,
     upstreams: upstreams.upstreams,
-    groups: upstreams.groups.map((group) =>
-      group.transport === "kcp" && !facts.hasTunnels ? { ...group, servers: [] } : group,
-    ),
+    groups: upstreams.groups,
     certificates: certificatesOf(listeners, files),
   };
   const elements = redirect?.elements ?? NO_ELEMENTS;
@@ -70,17 +71,15 @@ export function planEngine(
   };
 }
 
-/** Without a secret nothing is sent where a tunnel was asked for: least of all by plain TCP. */
-function reachableGroups(
-  { further: { groups } }: FullState,
-  { hasTunnels }: NodeFacts,
+function tellUnreachable(
+  groups: ReadonlyMap<string, Group>,
+  facts: NodeFacts,
   notHonoured: NotHonoured,
-): ReadonlyMap<string, Group> {
-  if (hasTunnels) return groups;
+): void {
   for (const [key, group] of groups) {
-    if (transportOf(group) === "kcp") notHonoured.add(NEEDS_SECRET, `Group ${key}`);
+    const obstacle = transportObstacle(group, facts);
+    if (obstacle !== undefined) notHonoured.add(obstacle, `Group ${key}`);
   }
-  return groups;
 }
 
 /** Those that a listener uses. */
@@ -110,9 +109,9 @@ function keepFirstOfEach(
   });
 }
 
-/** DNS is spoken over both. */
-function socketsOf({ address, mode }: ListenerConfig): readonly string[] {
+/** DNS is spoken over both, KCP over UDP. */
+function socketsOf({ address, mode, transport }: ListenerConfig): readonly string[] {
   const text = formatSocketAddress(address);
   if (mode === "dns") return [text, `${text}/udp`];
-  return [mode === "udp" ? `${text}/udp` : text];
+  return [mode === "udp" || transport === "kcp" ? `${text}/udp` : text];
 }

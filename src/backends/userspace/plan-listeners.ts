@@ -17,7 +17,7 @@ import { planTls } from "./files/plan-tls.ts";
 import { type Lead, ListenerGaps } from "./listener-gaps.ts";
 import { canListenOn, type NodeFacts, ownAddresses, routeNodeOf } from "./node-facts.ts";
 import type { NotHonoured } from "./not-honoured.ts";
-import { NEEDS_SECRET, TRANSPORT_ANNOTATION, transportOf } from "./transport-of.ts";
+import { TRANSPORT_ANNOTATION, transportObstacle, transportOf } from "./transport-of.ts";
 import type { Families, UpstreamPlanner } from "./upstream-planner.ts";
 import { isUsable } from "./usable.ts";
 
@@ -88,11 +88,11 @@ function isHere({ address }: Listener, facts: NodeFacts): boolean {
 }
 
 /** Why this backend can not open it; undefined where it can. */
-function obstacleOf(listener: Listener, { hasTunnels }: NodeFacts): string | undefined {
+function obstacleOf(listener: Listener, facts: NodeFacts): string | undefined {
   const { mode, address } = listener;
   if (mode === "dns" && isPath(address)) return "DNS needs an IP address to listen on";
-  if (transportOf(listener) === "tcp") return undefined;
-  if (!hasTunnels) return NEEDS_SECRET;
+  const obstacle = transportObstacle(listener, facts);
+  if (obstacle !== undefined || transportOf(listener) === "tcp") return obstacle;
   const isFit = !isPath(address) && mode !== "udp" && mode !== "dns";
   return isFit
     ? undefined

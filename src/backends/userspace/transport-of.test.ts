@@ -13,6 +13,38 @@ test("a group and a listener by KCP are told to the engine as such", async () =>
   expect(notHonoured).toEqual([]);
 });
 
+test("a transport that is not known is told, and not taken for TCP", async () => {
+  const asked = { annotations: { "portolan/transport": "KCP" } };
+  const group = groupSchema.parse({ kind: "Group", name: "web", ...asked });
+  const [reached, served] = [
+    await plan([service({}), group, endpoint("a"), listener()], { hasTunnels: true }),
+    await plan([service({}), endpoint("a"), listener(asked)], { hasTunnels: true }),
+  ];
+  expect(reached.config.groups.map(({ servers }) => servers)).toEqual([[]]);
+  expect(served.config.listeners).toEqual([]);
+  for (const { notHonoured } of [reached, served]) {
+    expect(notHonoured.join("\n")).toContain('is "KCP"; expected kcp or tcp');
+  }
+});
+
+test("a listener by KCP has a port of UDP, which no other one gets", async () => {
+  const ports = [
+    { name: "tcp", port: 80, targetPort: 8080 },
+    { name: "udp", port: 80, targetPort: 8080, protocol: "UDP" },
+  ];
+  const { config, notHonoured } = await plan(
+    [
+      service({ ports }),
+      endpoint("a"),
+      listener({ ...BY_KCP, servicePort: "tcp" }),
+      listener({ name: "second", mode: "udp", servicePort: "udp" }),
+    ],
+    { hasTunnels: true },
+  );
+  expect(config.listeners.map(({ key }) => key)).toEqual(["default/front"]);
+  expect(notHonoured.join("\n")).toContain("127.0.0.1:8080/udp is taken");
+});
+
 test("without a secret nothing is reached or served, and it is told", async () => {
   const [reached, served] = [
     await plan([service({}), GROUP, endpoint("a"), listener()]),

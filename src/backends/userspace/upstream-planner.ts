@@ -45,11 +45,20 @@ export class UpstreamPlanner {
   readonly #upstreams = new Map<string, UpstreamConfig>();
   readonly #groups: GroupConfig[] = [];
   readonly #planTls: PlanGroupTls;
+  readonly #isReachable: (group: Group) => boolean;
 
-  /** @param planTls gives TLS to the servers of a group; undefined where they must not be called */
-  constructor(groupObjects: ReadonlyMap<string, Group>, planTls: PlanGroupTls = () => undefined) {
+  /**
+   * @param planTls gives TLS to the servers of a group; undefined where they must not be called
+   * @param isReachable whether the servers of a group can be called in the way it wants
+   */
+  constructor(
+    groupObjects: ReadonlyMap<string, Group>,
+    planTls: PlanGroupTls,
+    isReachable: (group: Group) => boolean,
+  ) {
     this.#groupObjects = groupObjects;
     this.#planTls = planTls;
+    this.#isReachable = isReachable;
   }
 
   get upstreams(): readonly UpstreamConfig[] {
@@ -127,9 +136,14 @@ export class UpstreamPlanner {
       const object = this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
       const { method, healthCheck, slowStartMs, tls } = object;
       const secured = tls && this.#planTls(tls, ref.group);
-      const called = tls !== undefined && secured === undefined ? [] : servers;
+      const mayCall = this.#isReachable(object) && (tls === undefined || secured !== undefined);
       const balancing = { method, healthCheck, slowStartMs, transport: transportOf(object) };
-      this.#groups.push({ key: group, ...balancing, tls: secured, servers: called });
+      this.#groups.push({
+        key: group,
+        ...balancing,
+        tls: secured,
+        servers: mayCall ? servers : [],
+      });
       return { group, weight: ref.weight, hints: this.#hintsOf(ref) };
     });
     const { affinitySeconds } = model;
