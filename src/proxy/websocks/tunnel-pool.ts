@@ -37,6 +37,11 @@ export class TunnelPool {
     net.loop.arm(this.#timer, KEEP_ALIVE_MS);
   }
 
+  /** To which its connections are counted. */
+  get target(): DialTarget {
+    return this.#parts.target;
+  }
+
   /**
    * One that is ready, which is the caller's from now on and counted for the target already; undefined
    * where there is none. Others are made for those who come next.

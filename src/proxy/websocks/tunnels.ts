@@ -60,7 +60,9 @@ export class Tunnels {
     if (size === 0) return undefined;
     const key = `${target.key} ${formatSocketAddress(target.address)}`;
     const known = this.#pools.get(key);
-    if (known !== undefined) return known;
+    if (known?.target === target) return known;
+    // The server has left and come back: what is kept was counted for the one before.
+    known?.close();
     const parts = { target, server, size, timeoutMs: linkTimeoutMs, bufferBytes, listener };
     const pool = new TunnelPool(this.host.net, parts);
     this.#pools.set(key, pool);
