@@ -40,6 +40,11 @@ export async function startSite(host = "127.0.0.1"): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
+export interface AgentSetting {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly seen?: RegExp;
+}
+
 export interface End {
   readonly port: number;
   readonly cli: CliProcess;
@@ -58,15 +63,16 @@ export async function startServer(
   return { port: at, cli };
 }
 
+/** @param seen what is logged when a server has been judged */
 export async function startAgent(
   args: readonly string[],
-  env: Readonly<Record<string, string>> = PASSWORD_ENV,
+  { env = PASSWORD_ENV, seen = /"msg":"a server is up"/ }: AgentSetting = {},
 ): Promise<End> {
   const port = await freePort();
   const listen = ["--listen", String(port), "--loops", "1"];
   const cli = startCli(["websocks", "agent", ...listen, ...args], { env });
   await cli.waitFor(SERVING, "stderr");
-  await cli.waitFor(/"msg":"a server is up"/, "stderr");
+  await cli.waitFor(seen, "stderr");
   return { port, cli };
 }
 

@@ -52,9 +52,8 @@ test(
     const to = ["--server", `wss://alice@127.0.0.1:${server.port}`];
     const agent = await startAgent([...to, "--ca", cert]);
     expect((await bySocks(agent, `http://localhost:${site}/large`)) === PAGE).toBe(true);
-    const other = await startAgent(to);
+    const other = await startAgent(to, { seen: /server certificate: .*"msg":"a server is down"/ });
     expect(await bySocks(other, `http://localhost:${site}/`)).toBe("exit 97");
-    await other.cli.waitFor(/server certificate: /, "stderr");
   },
 );
 
@@ -107,10 +106,12 @@ test("who has no password sees a site, and nothing of targets", TUNNEL, async ()
   expect(await curl(...status, ...upgrade, `${at}/`)).toBe("400");
   expect(await curl(...status, ...upgrade, ...protocol, `${at}/`)).toBe("401");
   expect(await curl(...status, ...upgrade, ...protocol, "-u", `alice:${PASSWORD}`, at)).toBe("401");
-  const stranger = { PORTOLAN_WEBSOCKS_PASSWORD: "guess" };
+  const stranger = {
+    env: { PORTOLAN_WEBSOCKS_PASSWORD: "guess" },
+    seen: /it answers 401.*"msg":"a server is down"/,
+  };
   const agent = await startAgent(["--server", `ws://alice@127.0.0.1:${server.port}`], stranger);
   expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("exit 97");
-  await agent.cli.waitFor(/it answers 401/, "stderr");
   await server.cli.waitFor(/somebody without the right password/, "stderr");
   expect(server.cli.stderr).not.toContain(PASSWORD);
 });
@@ -130,6 +131,28 @@ test("IPv6, and another server where one dies", TUNNEL, async () => {
   expect(await bySocks(agent, url)).toBe("in");
   expect(await bySocks(agent, url)).toBe("in");
 });
+
+test(
+  "a server that gives no tunnels is not called, though it takes connections",
+  TUNNEL,
+  async () => {
+    const site = await startSite();
+    const server = await startServer(["--user", "alice"]);
+    const agent = await startAgent(
+      [
+        ...["--server", `ws://alice@127.0.0.1:${site}`],
+        ...["--server", `ws://alice@127.0.0.1:${server.port}`],
+      ],
+      { seen: /it answers 200, not 101.*"msg":"a server is down"/ },
+    );
+    await agent.cli.waitFor(/"msg":"a server is up"/, "stderr");
+    for (let count = 0; count < 6; count += 1) {
+      expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("in");
+    }
+    // Whoever is sent to it finds that out for himself.
+    expect(agent.cli.stderr).not.toContain("a server gives no tunnel");
+  },
+);
 
 test("wrong words are refused, each by its name", async () => {
   const server = await runCli(["websocks", "server", "--listen", "1", "--target", "forbid x"]);

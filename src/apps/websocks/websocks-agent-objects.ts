@@ -20,8 +20,11 @@ import type { WEBSOCKS_AGENT_OPTIONS } from "./websocks-agent-options.ts";
 export type WebsocksAgentValues = ValuesOf<typeof WEBSOCKS_AGENT_OPTIONS>;
 
 const NAME = "websocks-agent";
-/** A server that is gone is noticed by those who call it, too; one that is back should be used soon. */
-const CHECK = { protocol: "tcp", intervalMs: 2000, timeoutMs: 2000, up: 1, down: 2 } as const;
+/**
+ * A server that is gone is noticed by those who call it, too; one that is back should be used soon. TCP, and
+ * then as far as to the answer to an upgrade: that takes some round trips.
+ */
+const CHECK = { protocol: "tcp", intervalMs: 2000, timeoutMs: 5000, up: 1, down: 2 } as const;
 
 /**
  * The state that `websocks agent` runs with: a listener, and a service whose servers are those of the tunnel.

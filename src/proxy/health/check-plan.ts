@@ -1,5 +1,6 @@
 import { formatHostPort } from "../../core/model/address.ts";
 import type { HealthCheck, HttpCheck } from "../../core/model/group.ts";
+import type { ClientTalk } from "../../wire/websocks/client-step.ts";
 
 /** How long `tcpDelay` keeps a connection to see whether the server ends it. */
 export const TCP_DELAY_HOLD_MS = 50;
@@ -8,6 +9,8 @@ export const TCP_DELAY_HOLD_MS = 50;
 export type CheckPlan =
   | { readonly kind: "none" }
   | { readonly kind: "tcp"; readonly timeoutMs: number }
+  /** As `tcp`, and then a talk has to come to its end. */
+  | { readonly kind: "talk"; readonly timeoutMs: number; readonly talk: ClientTalk }
   | { readonly kind: "tcpDelay"; readonly timeoutMs: number; readonly holdMs: number }
   | {
       readonly kind: "http";

@@ -4,6 +4,7 @@ import type { ChannelId, ReadyHandler } from "../../net/selector-event-loop.ts";
 import { Timer } from "../../net/timer-queue.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
+import type { ClientStep } from "../../wire/websocks/client-step.ts";
 import type { CheckPlan } from "./check-plan.ts";
 import { type CheckObservation, type CheckResult, evaluateCheck } from "./evaluate-check.ts";
 import { HttpCheckReader } from "./http-check-reader.ts";
@@ -86,15 +87,22 @@ export class CheckRun implements ReadyHandler {
     const result = this.#fd?.finishOpen() ?? -ERRNO.EINPROGRESS;
     if (result === -ERRNO.EINPROGRESS) return false;
     if (result < 0) {
-      this.#observe({ kind: "failed", error: errnoName(result) });
+      this.#observe({ kind: "failed", error: this.#reasonOf(result) });
       return false;
     }
     this.#isConnected = true;
     const plan = this.#plan;
+    if (plan.kind === "talk") this.#say(plan.talk.first);
     if (plan.kind === "http") this.#say(plan.request);
     if (plan.kind === "tcpDelay") this.#net.loop.arm(this.#hold, plan.holdMs);
     this.#observe({ kind: "connected" });
     return this.#fd !== undefined;
+  }
+
+  /** TLS tells more than the number does. */
+  #reasonOf(result: number): string {
+    const problem = this.#fd !== undefined && "problem" in this.#fd ? String(this.#fd.problem) : "";
+    return problem === "" ? errnoName(result) : problem;
   }
 
   /** A request always fits into a fresh connection. */
@@ -105,11 +113,32 @@ export class CheckRun implements ReadyHandler {
   }
 
   #heard(bytes: Buffer): void {
+    if (this.#plan.kind === "talk") {
+      this.#talk(this.#plan.talk.feed(bytes));
+      return;
+    }
     if (this.#plan.kind !== "http") {
       this.#observe({ kind: "bytes" });
       return;
     }
     for (const observation of this.#reader.feed(bytes)) this.#observe(observation);
+  }
+
+  #talk(step: ClientStep): void {
+    switch (step.kind) {
+      case "more":
+        if (step.say !== undefined) this.#say(step.say);
+        return;
+      case "done":
+        this.#observe({ kind: "talked" });
+        return;
+      case "refused":
+        this.#observe({ kind: "misunderstood", reason: step.word });
+        return;
+      case "failed":
+        this.#observe({ kind: "misunderstood", reason: step.reason });
+        return;
+    }
   }
 
   #observe(observation: CheckObservation): void {

@@ -15,6 +15,10 @@ function planOf(check: Record<string, unknown>, target = TARGET): CheckPlan {
 
 const TCP = planOf({ protocol: "tcp" });
 const DELAY = planOf({ protocol: "tcpDelay" });
+const TALK: CheckPlan = {
+  ...{ kind: "talk", timeoutMs: 300 },
+  talk: { first: Buffer.alloc(0), feed: () => ({ kind: "more" }) },
+};
 const HTTP = planOf({ protocol: "http" });
 const DNS = planOf({ protocol: "dns", dnsName: "a.example" });
 
@@ -50,6 +54,10 @@ test.each<[string, CheckPlan, CheckObservation, boolean | undefined]>([
   ["tcpDelay, held", DELAY, { kind: "held" }, true],
   ["tcpDelay, bytes", DELAY, { kind: "bytes" }, true],
   ["tcpDelay, closed", DELAY, { kind: "closed" }, false],
+  ["talk, connected", TALK, { kind: "connected" }, undefined],
+  ["talk, to its end", TALK, { kind: "talked" }, true],
+  ["talk, not to its end", TALK, { kind: "misunderstood", reason: "x" }, false],
+  ["talk, closed", TALK, { kind: "closed" }, false],
   ["http, connected", HTTP, { kind: "connected" }, undefined],
   ["http, 204", HTTP, { kind: "http-status", status: 204 }, true],
   ["http, 404", HTTP, { kind: "http-status", status: 404 }, true],

@@ -12,6 +12,9 @@ export type CheckObservation =
   | { readonly kind: "timed-out" }
   /** The system's word for it: `ECONNREFUSED`. */
   | { readonly kind: "failed"; readonly error: string }
+  | { readonly kind: "talked" }
+  /** A talk did not come to its end, in words. */
+  | { readonly kind: "misunderstood"; readonly reason: string }
   | { readonly kind: "http-status"; readonly status: number }
   | { readonly kind: "not-http"; readonly reason: string }
   | { readonly kind: "dns-answer"; readonly rcode: number; readonly answers: number };
@@ -44,6 +47,10 @@ export function evaluateCheck(
       return failure(`no answer within ${plan.timeoutMs} ms`);
     case "failed":
       return failure(observation.error);
+    case "talked":
+      return plan.kind === "talk" ? OK : undefined;
+    case "misunderstood":
+      return failure(observation.reason);
     case "not-http":
       return failure(`the answer is not HTTP: ${observation.reason}`);
     case "http-status":

@@ -11,6 +11,7 @@ import { CheckRun } from "./check-run.ts";
 import { DnsCheckRun } from "./dns-check-run.ts";
 import type { CheckResult } from "./evaluate-check.ts";
 import { type HealthEdge, HealthState } from "./health-state.ts";
+import type { ServerTalk } from "./server-talk.ts";
 
 /** A group as its checks see it. */
 export interface CheckedGroup {
@@ -24,25 +25,34 @@ export interface CheckedGroup {
   checked(id: ServerId, ok: boolean): void;
 }
 
+/** How a server is spoken to, where it is not enough that it takes connections. */
+export type TalkTo = (id: ServerId) => ServerTalk | undefined;
+
 export type OnEdge = (id: ServerId, edge: HealthEdge, reason: string) => void;
 
 /** Checks every server of every group, on one loop for all. */
 export class HealthChecker implements ServerWatcher {
   readonly #net: NetEventLoop;
   readonly #onEdge: OnEdge;
+  readonly #talkTo: TalkTo;
   readonly #watched = new Map<string, WatchedServer>();
 
-  constructor(net: NetEventLoop, onEdge: OnEdge) {
+  constructor(net: NetEventLoop, onEdge: OnEdge, talkTo: TalkTo = () => undefined) {
     this.#net = net;
     this.#onEdge = onEdge;
+    this.#talkTo = talkTo;
   }
 
   added(group: CheckedGroup, server: Server): void {
     const id = group.idOf(server);
-    const watched = new WatchedServer(this.#net, group, id, this.#onEdge);
+    const options = { group, id, onEdge: this.#onEdge, talkTo: this.#talkTo };
+    const watched = new WatchedServer(this.#net, options);
     this.#watched.get(keyOf(id))?.close();
     this.#watched.set(keyOf(id), watched);
-    watched.start();
+    // Who knows how to speak to it may come with the same change.
+    this.#net.loop.nextTick(() => {
+      if (this.#watched.get(keyOf(id)) === watched) watched.start();
+    });
   }
 
   removed(group: CheckedGroup, server: Server): void {
@@ -66,22 +76,31 @@ function keyOf({ group, member, address, port }: ServerId): string {
   return `${group}\n${member}\n${serverKey(address, port)}`;
 }
 
+interface WatchedOptions {
+  readonly group: CheckedGroup;
+  readonly id: ServerId;
+  readonly onEdge: OnEdge;
+  readonly talkTo: TalkTo;
+}
+
 /** One server: the check that runs, or the time until the next one. */
 class WatchedServer {
   readonly #net: NetEventLoop;
   readonly #group: CheckedGroup;
   readonly #id: ServerId;
   readonly #onEdge: OnEdge;
+  readonly #talkTo: TalkTo;
   readonly #state: HealthState;
   readonly #next = new Timer(() => this.start());
   #run: CheckRun | DnsCheckRun | undefined;
   #lastTold: HealthEdge | undefined;
 
-  constructor(net: NetEventLoop, group: CheckedGroup, id: ServerId, onEdge: OnEdge) {
+  constructor(net: NetEventLoop, { group, id, onEdge, talkTo }: WatchedOptions) {
     this.#net = net;
     this.#group = group;
     this.#id = id;
     this.#onEdge = onEdge;
+    this.#talkTo = talkTo;
     this.#state = new HealthState(group.healthCheck);
   }
 
@@ -97,12 +116,16 @@ class WatchedServer {
     // It was up without a check until now: nobody has been told.
     if (this.#lastTold === undefined && this.#state.health === "up") this.#told("up");
     const target = this.#group.addressOf(this.#id);
-    const secured = (fd: StreamFd) => this.#group.secured?.(fd, this.#id.member) ?? fd;
+    const spoken = plan.kind === "tcp" ? this.#talkTo(this.#id) : undefined;
+    const secured = (fd: StreamFd) =>
+      spoken?.secure(fd) ?? this.#group.secured?.(fd, this.#id.member) ?? fd;
     const options = { target, secured, onResult: (result: CheckResult) => this.#finished(result) };
-    this.#run =
-      plan.kind === "dns"
-        ? new DnsCheckRun(this.#net, plan, options)
-        : new CheckRun(this.#net, plan, options);
+    if (plan.kind === "dns") this.#run = new DnsCheckRun(this.#net, plan, options);
+    else if (spoken === undefined) this.#run = new CheckRun(this.#net, plan, options);
+    else {
+      const { timeoutMs } = plan;
+      this.#run = new CheckRun(this.#net, { kind: "talk", timeoutMs, talk: spoken.talk }, options);
+    }
     this.#run.start();
   }
 

@@ -167,7 +167,8 @@ class ProxyProgram implements LoopProgram {
   /** What servers were known to be they stay, until a check says otherwise. */
   #setChecking(isOn: boolean): void {
     this.#checker?.close();
-    this.#checker = isOn ? new HealthChecker(this.#context.net, this.#onEdge) : undefined;
+    const talkTo = ({ group, member }: ServerId) => this.#state.talkTo(group, member);
+    this.#checker = isOn ? new HealthChecker(this.#context.net, this.#onEdge, talkTo) : undefined;
     if (this.#checker === undefined) return;
     for (const group of this.#state.groups()) {
       for (const server of [...group.group.servers()]) this.#checker.added(group, server);

@@ -2,6 +2,7 @@ import { CoreError } from "../../core/errors.ts";
 import type { ListenerRole } from "../../net/acceptor.ts";
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { DialTlsConfig } from "../engine-config.ts";
+import type { ServerTalk } from "../health/server-talk.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import { createEntrance } from "../services/create-entrance.ts";
 import type { Entrance } from "../services/entrance.ts";
@@ -55,6 +56,15 @@ export class ProxyState {
 
   upstream(key: string): UpstreamRuntime | undefined {
     return this.#upstreams.get(key);
+  }
+
+  /** How a server of a group is spoken to; undefined where clients speak to it themselves. */
+  talkTo(group: string, server: string): ServerTalk | undefined {
+    for (const entrance of this.#entrances.values()) {
+      const talk = entrance.talkTo?.(group, server);
+      if (talk !== undefined) return talk;
+    }
+    return undefined;
   }
 
   /** Whose a socket is; undefined where it is nobody's any more. */

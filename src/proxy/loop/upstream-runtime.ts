@@ -75,9 +75,13 @@ export class UpstreamRuntime {
     }
   }
 
+  hasGroup(key: string): boolean {
+    return this.#config.groups.some(({ group }) => group === key);
+  }
+
   /** A group has come that was not there when it was attached. */
   groupCame(key: string): void {
-    if (this.#config.groups.some(({ group }) => group === key)) this.change(this.#config);
+    if (this.hasGroup(key)) this.change(this.#config);
   }
 
   /** Whether what a client asks for can make a difference. */

@@ -1,4 +1,5 @@
 import type { StreamFd } from "../../net/fd.ts";
+import type { ServerTalk } from "../health/server-talk.ts";
 import type { Introduction, Opening } from "../openings/opening.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 import type { DialHandler, Dialing } from "./dial.ts";
@@ -39,6 +40,8 @@ export interface StreamService {
     introduction: Introduction,
     handler: DialHandler,
   ): Dialing | undefined;
+  /** How it speaks to a server of a group by itself; undefined where it does not, or has no such group. */
+  talkTo?(group: string, server: string): ServerTalk | undefined;
   /** Nobody comes in any more; what it keeps for those who could is freed. */
   close?(): void;
   /** What the server is told before the first byte of the client. */

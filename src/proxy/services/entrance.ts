@@ -1,6 +1,7 @@
 import type { DatagramFd, StreamFd } from "../../net/fd.ts";
 import type { DnsCacheEntry } from "../dns/dns-cache.ts";
 import type { CertificateConfig, ListenerConfig } from "../engine-config.ts";
+import type { ServerTalk } from "../health/server-talk.ts";
 import type { CounterRow } from "../stats/counter-row.ts";
 
 /** Where clients come in: one listener in one loop. */
@@ -22,6 +23,8 @@ export interface Entrance {
     row: CounterRow,
     certificates: readonly CertificateConfig[],
   ): boolean;
+  /** How it speaks to a server of a group by itself; undefined where it does not, or has no such group. */
+  talkTo?(group: string, server: string): ServerTalk | undefined;
   /** The answers of resolvers that it keeps. */
   cacheEntries?(): readonly DnsCacheEntry[];
   /** Forgets those to questions for a name, in lower case; false where there are none. */

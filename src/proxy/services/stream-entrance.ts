@@ -1,6 +1,7 @@
 import type { ListenerMode } from "../../core/model/listener.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import type { ListenerConfig } from "../engine-config.ts";
+import type { ServerTalk } from "../health/server-talk.ts";
 import type { SessionHost } from "../relay/session-host.ts";
 import type { ServiceHolder, StreamService } from "../relay/stream-service.ts";
 import { StreamSession } from "../relay/stream-session.ts";
@@ -42,6 +43,10 @@ export class StreamEntrance implements Entrance, ServiceHolder {
     this.#service = this.#create({ config, row });
     before.close?.();
     return true;
+  }
+
+  talkTo(group: string, server: string): ServerTalk | undefined {
+    return this.#service.talkTo?.(group, server);
   }
 
   close(): void {

@@ -5,6 +5,7 @@ import type { StreamFd } from "../../net/fd.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import type { Socks5Address } from "../../wire/socks5/socks5-words.ts";
+import type { ServerTalk } from "../health/server-talk.ts";
 import type { Introduction, Opening } from "../openings/opening.ts";
 import type { DialHandler, Dialing } from "../relay/dial.ts";
 import { type DialTargets, ListTargets, PlainTarget } from "../relay/dial-targets.ts";
@@ -74,6 +75,12 @@ export class AgentService extends TcpService {
   dial(targets: DialTargets, { wanted }: Introduction, handler: DialHandler): Dialing | undefined {
     if (!(targets instanceof ServerTargets) || wanted === undefined) return undefined;
     return new TunnelDial(this.#tunnels, targets, wanted, handler);
+  }
+
+  talkTo(group: string, server: string): ServerTalk | undefined {
+    if (this.upstream?.hasGroup(group) !== true) return undefined;
+    const called = this.#tunnels.serverOf({ key: server });
+    return called && { secure: (fd) => called.secure(fd), talk: called.upgrade() };
   }
 
   override greetServer(): Buffer {

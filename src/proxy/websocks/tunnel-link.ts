@@ -36,7 +36,7 @@ export class TunnelLink implements EndOwner {
   /** The receiver may be told before it returns. */
   start(): void {
     const { target, server, bufferBytes, timeoutMs } = this.#parts;
-    const fd = server.connect(this.#net.provider, target.address);
+    const fd = server.secure(this.#net.provider.connect(target.address));
     const opened = fd.finishOpen();
     if (opened < 0 && opened !== -ERRNO.EINPROGRESS) {
       fd.close();

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { formatHostPort } from "../../core/model/address.ts";
 import type { WebsocksUrl } from "../../core/model/websocks.ts";
-import type { Provider, StreamFd } from "../../net/fd.ts";
-import type { SocketAddress } from "../../platform/socket-address.ts";
+import type { StreamFd } from "../../net/fd.ts";
 import { UpgradeClient } from "../../wire/websocks/upgrade-client.ts";
 import { minuteOf, websocksToken } from "../../wire/websocks/websocks-token.ts";
 import type { TlsCaller } from "../tls/tls-termination.ts";
@@ -29,8 +28,8 @@ export class TunnelServer {
     this.#nowMs = nowMs;
   }
 
-  connect(provider: Provider, address: SocketAddress): StreamFd {
-    const raw = provider.connect(address);
+  /** A connection to it, as it is spoken on. */
+  secure(raw: StreamFd): StreamFd {
     return this.#caller === undefined ? raw : this.#caller.secure(raw, this.#url.host);
   }
 

@@ -50,7 +50,7 @@ export class Tunnels {
   }
 
   /** Undefined where it is not said how it is called. */
-  serverOf({ key }: DialTarget): TunnelServer | undefined {
+  serverOf({ key }: Pick<DialTarget, "key">): TunnelServer | undefined {
     return this.#servers.get(key.slice(key.lastIndexOf("/") + 1));
   }
 
