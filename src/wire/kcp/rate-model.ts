@@ -129,8 +129,9 @@ export class RateModel {
     }
     this.#roundDelivered = sample.delivered;
     this.#roundLost = 0;
-    // A round in which the sender had nothing to send says nothing, and drives nothing out.
-    if (sample.isAppLimited) return;
+    // A round in which the sender had nothing to send, or that can not be measured, says nothing, and drives
+    // nothing out: with no rate at all nothing would ever be sent again.
+    if (sample.isAppLimited || sample.rate === 0) return;
     this.#round += 1;
     const rateBefore = this.#roundRate;
     this.#roundRate = this.#bestRate;
