@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as tlsConnect } from "node:tls";
@@ -16,6 +16,16 @@ import { configOf, groupOf, LOCAL, listenerOf, serverOf } from "./proxy-config.t
 import { ask, dial, echo, greeter, readAll, startServer, TestEngine } from "./proxy-fixture.ts";
 
 const run = promisify(execFile);
+
+const NOBODY = {
+  kind: "SecurityGroup",
+  namespace: "default",
+  name: "nobody",
+  labels: {},
+  annotations: {},
+  defaultAccess: "deny",
+  rules: [],
+} as const;
 
 function socketFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "portolan-"));
@@ -152,19 +162,10 @@ describe("who and where", requires("linux"), () => {
   test("a security group keeps clients out", async () => {
     const { port } = await startServer(greeter("in"));
     const proxy = await TestEngine.start();
-    const access = {
-      kind: "SecurityGroup",
-      namespace: "default",
-      name: "none",
-      labels: {},
-      annotations: {},
-      defaultAccess: "deny",
-      rules: [],
-    } as const;
-    await proxy.engine.apply(configOf([port], { listener: { access } }));
+    await proxy.engine.apply(configOf([port], { listener: { access: NOBODY } }));
     await expect(ask(proxy.port())).rejects.toThrow("ECONNRESET");
     await proxy.engine.apply(
-      configOf([port], { listener: { access: { ...access, defaultAccess: "allow" } } }),
+      configOf([port], { listener: { access: { ...NOBODY, defaultAccess: "allow" } } }),
     );
     expect(await ask(proxy.port())).toBe("in");
   });
@@ -186,6 +187,14 @@ describe("who and where", requires("linux"), () => {
 });
 
 describe("SOCKS5", requires("linux"), () => {
+  test("who may not come in is not spoken with", async () => {
+    const proxy = await TestEngine.start();
+    await proxy.engine.apply(configOf([], { listener: { mode: "socks5", access: NOBODY } }));
+    const socket = connect(proxy.port(), LOCAL);
+    socket.write(Buffer.from([5, 1, 0]));
+    await expect(once(socket, "data")).rejects.toThrow("ECONNRESET");
+  });
+
   const curl = (port: number, ...args: string[]) =>
     run("curl", ["--silent", "--max-time", "5", "--socks5-hostname", `${LOCAL}:${port}`, ...args]);
 

@@ -44,6 +44,8 @@ export interface Opening {
   readonly patienceMs: number;
   /** Whether the client waits with nothing under way: it can be closed without loss. */
   readonly isIdle?: boolean;
+  /** Whether it says whom the client speaks for: whether that one may come in is known after it. */
+  readonly tellsClient?: boolean;
   feed(chunk: Buffer): OpeningStep;
   /** The client says no more, or takes too long: never `more`. */
   giveUp(): OpeningStep;

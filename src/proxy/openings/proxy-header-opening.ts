@@ -4,6 +4,7 @@ import { HANDSHAKE_PATIENCE_MS, MORE, type Opening, type OpeningStep } from "./o
 /** Expects a PROXY header: a trusted proxy that sends none may not speak for itself either. */
 export class ProxyHeaderOpening implements Opening {
   readonly patienceMs: number = HANDSHAKE_PATIENCE_MS;
+  readonly tellsClient = true;
   #bytes: Buffer = Buffer.alloc(0);
 
   feed(chunk: Buffer): OpeningStep {

@@ -112,6 +112,8 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
       this.#connect();
       return;
     }
+    // Who may not come in is not spoken with.
+    if (opening.tellsClient !== true && !this.#isLetIn()) return;
     const { loop } = this.#host.net;
     if (this.#timer === undefined) this.#timer = new Timer(() => this.#giveUp());
     loop.arm(this.#timer, opening.patienceMs);
@@ -197,18 +199,22 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
     // The listener may have changed since it came in, and what it led to may be gone.
     const { service: latest } = this.#holder;
     if (latest.key === this.#service.key) this.#service = latest;
+    if (!this.#isLetIn()) return;
     const service = this.#service;
-    if (!service.allows(this.#client.fd, this.#introduction)) {
-      service.row.failed();
-      this.abort();
-      return;
-    }
     if (service.takeOver?.(this.#client, this.#introduction) === true) {
       this.#state = "closed";
       this.#host.sessions.delete(this);
       return;
     }
     service.findTargets(this.#client.fd, this.#introduction, (targets) => this.#dialTo(targets));
+  }
+
+  /** Whoever is not is gone. */
+  #isLetIn(): boolean {
+    if (this.#service.allows(this.#client.fd, this.#introduction)) return true;
+    this.#service.row.failed();
+    this.abort();
+    return false;
   }
 
   #dialTo(targets: DialTargets): void {
