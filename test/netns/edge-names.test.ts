@@ -95,6 +95,10 @@ describe("names on an edge node", NEEDED, () => {
         short("_90._udp.rr.web.shop", "SRV"),
         short("known.example"),
         short("known.example", `@${BRIDGE.v6}`, "+tcp"),
+        short("-x", "10.30.0.1"),
+        short("-x", "fdff::1", "+tcp"),
+        short("-x", "10.18.0.68"),
+        short("-x", "fc00::104", `@${BRIDGE.v6}`),
       ]),
     ).toEqual([
       ["10.30.0.1"],
@@ -109,6 +113,10 @@ describe("names on an edge node", NEEDED, () => {
       ["0 1 90 rr.web.shop."],
       ["203.0.113.7"],
       ["203.0.113.7"],
+      ["rr.web.shop."],
+      ["rr.web.shop."],
+      ["0.client."],
+      ["0.client."],
     ]);
     expect(
       await Promise.all([

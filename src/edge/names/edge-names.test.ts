@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { type Cidr, parseCidr } from "../../core/model/address.ts";
 import { TYPES } from "../../wire/dns/dns-words.ts";
 import type { TableRow } from "../environment/route-table.ts";
 import { mergeServices } from "../overlay/merge-services.ts";
 import { ServiceTable } from "../table/service-table.ts";
 import { EdgeNames } from "./edge-names.ts";
-import { indexNames } from "./name-table.ts";
+import { indexAddresses, indexNames } from "./name-table.ts";
+import { holdsAddresses } from "./reverse-names.ts";
 
 const WEB_PORTS = [
   { protocol: "tcp", port: 80 },
@@ -156,4 +158,85 @@ test("the table of a tunnel is asked in the same way", () => {
   const names = new EdgeNames(table);
   expect(ask(names, "web.shop", "A")).toEqual(["10.30.0.9"]);
   expect(ask(names, "3.web.shop", "A")).toEqual(["10.18.1.2"]);
+});
+
+function cidr(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (parsed === undefined) throw new TypeError(text);
+  return parsed;
+}
+
+function planOf(...peerNetworks: readonly string[]) {
+  return {
+    subnets: { v4: cidr("10.18.0.64/26"), v6: cidr("fc00::100/120") },
+    serviceRanges: [cidr("10.30.0.0/16"), cidr("fdff::/16")],
+    peerNetworks: peerNetworks.map(cidr),
+  };
+}
+
+/** `fdff::1` as `1.0.0. ... f.d.f.ip6.arpa`. */
+function reverseV6(first: string, last: string): string {
+  return `${[...`${first}${last.padStart(32 - first.length, "0")}`].reverse().join(".")}.ip6.arpa`;
+}
+
+test.each([
+  ["1.0.30.10.in-addr.arpa", "PTR", ["rr.web.shop"]],
+  ["2.0.30.10.IN-ADDR.arpa", "PTR", ["closest.web.shop"]],
+  ["1.1.30.10.in-addr.arpa", "PTR", ["1.web.shop"]],
+  ["67.0.18.10.in-addr.arpa", "ANY", ["1.web.shop"]],
+  [reverseV6("fdff", "1"), "PTR", ["rr.web.shop"]],
+  [reverseV6("FC00", "102"), "PTR", ["0.web.shop"]],
+  ["1.0.30.10.in-addr.arpa", "A", []],
+  // Ours, and of nobody.
+  ["65.0.18.10.in-addr.arpa", "PTR", "NXDOMAIN"],
+  ["9.9.30.10.in-addr.arpa", "PTR", "NXDOMAIN"],
+  ["7.0.18.10.in-addr.arpa", "PTR", "NXDOMAIN"],
+  [reverseV6("fdff", "9"), "PTR", "NXDOMAIN"],
+  [reverseV6("fc00", "201"), "AAAA", "NXDOMAIN"],
+  // Others may know these.
+  ["1.2.0.192.in-addr.arpa", "PTR", "not ours"],
+  ["1.1.18.10.in-addr.arpa", "PTR", "not ours"],
+  [reverseV6("20010db8", "1"), "PTR", "not ours"],
+  [reverseV6("0", "ffff0a1e0001"), "PTR", "not ours"],
+  ["0.30.10.in-addr.arpa", "PTR", "not ours"],
+  ["1.1.0.30.10.in-addr.arpa", "PTR", "not ours"],
+  ["300.0.30.10.in-addr.arpa", "PTR", "not ours"],
+  ["f.d.f.ip6.arpa", "PTR", "not ours"],
+] as const)("%s %s is %j", (name, type, expected) => {
+  const plan = planOf("10.18.0.0/26", "fc00::200/120");
+  const index = indexAddresses(indexNames(mergeServices("here", SHOP, [])));
+  const names = new EdgeNames(
+    tableOf(() => SHOP),
+    {
+      has: holdsAddresses(() => plan),
+      nameOf: (ip) => index.get(ip),
+    },
+  );
+  expect(ask(names, name, type)).toEqual(expected);
+});
+
+test("addresses of a node are ours from when it is known, and none before the node has networks", () => {
+  let plan: ReturnType<typeof planOf> | undefined;
+  const has = holdsAddresses(() => plan);
+  expect(has("10.18.0.65")).toBe(false);
+  plan = planOf();
+  expect([has("10.18.0.65"), has("10.18.1.1")]).toEqual([true, false]);
+  plan = planOf("10.18.1.0/26");
+  expect([has("10.18.0.65"), has("10.18.1.1")]).toEqual([true, true]);
+});
+
+test("an address is called by the first name that its service kept", () => {
+  const service = (number: number, ...names: readonly string[]) => ({
+    names,
+    addresses: [],
+    instances: [{ number, addresses: [`10.18.0.${number}`, ""] }],
+  });
+  const services = [service(1, "web", "web.default"), service(2, "WEB", "web.shop")];
+  expect(indexAddresses(indexNames(services))).toEqual(
+    new Map([
+      ["10.18.0.1", "1.web"],
+      ["10.18.0.2", "2.web.shop"],
+    ]),
+  );
+  expect(indexAddresses(indexNames([service(1, "web"), service(2, "web")])).size).toBe(1);
 });

@@ -9,6 +9,7 @@ import {
   serviceAddresses,
 } from "../table/name-meaning.ts";
 import type { NameTable } from "./name-table.ts";
+import { addressOfReverseName, NO_ADDRESSES, type OwnAddresses } from "./reverse-names.ts";
 import { parseServiceName, planServices } from "./srv-targets.ts";
 
 /** What is known here of a name. */
@@ -32,19 +33,24 @@ type Meaning = NameMeaning<NamedService>;
 
 /**
  * Answers for the services of a table: `NAME`, `rr.NAME`, `closest.NAME`, `2.NAME`, each also below `.local`.
- * The addresses are the service's; where it has none, those of its instances.
+ * The addresses are the service's; where it has none, those of its instances. And for addresses of the edge,
+ * with the names of those that have one.
  */
 export class EdgeNames {
   readonly #table: Pick<NameTable, "serviceNamed">;
+  readonly #addresses: OwnAddresses;
   #turns = 0;
 
-  constructor(table: Pick<NameTable, "serviceNamed">) {
+  constructor(table: Pick<NameTable, "serviceNamed">, addresses: OwnAddresses = NO_ADDRESSES) {
     this.#table = table;
+    this.#addresses = addresses;
   }
 
   /** Undefined where the name is not ours: others may know it. */
   answer(question: Pick<DnsQuestion, "name" | "type">): NameAnswer | undefined {
     const { name, type } = question;
+    const ip = addressOfReverseName(name);
+    if (ip !== undefined) return this.#answerAddress(question, ip);
     const service = parseServiceName(name);
     const meaning = this.#meaningOf(service.host);
     if (meaning === undefined) return LOCAL_DOMAIN.test(name) ? NO_SUCH_NAME : undefined;
@@ -60,6 +66,17 @@ export class EdgeNames {
   /** Nothing more is known of others. */
   answerUnknown(): undefined {
     return undefined;
+  }
+
+  /** Resolvers elsewhere know nothing of our addresses, and whoever asks would wait for all of them. */
+  #answerAddress(
+    { name, type }: Pick<DnsQuestion, "name" | "type">,
+    ip: string,
+  ): NameAnswer | undefined {
+    const data = this.#addresses.nameOf(ip);
+    if (data === undefined) return this.#addresses.has(ip) ? NO_SUCH_NAME : undefined;
+    if (type !== TYPES.PTR && type !== TYPES.ANY) return NOTHING;
+    return { ...NOTHING, answers: [{ type: "PTR", name, ttl: TTL_SECONDS, data }] };
   }
 
   #services(name: string, meaning: Meaning): NameAnswer {

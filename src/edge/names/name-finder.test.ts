@@ -37,6 +37,13 @@ test("what is known, as it is or by its policy, is not looked for", () => {
   expect(finding).not.toHaveBeenCalled();
 });
 
+test("names of addresses are not looked for", () => {
+  const { finder, finding } = finderOf(async () => true);
+  const names = ["1.0.30.10.in-addr.arpa", "lb._dns-sd._udp.0.0.30.10.IN-ADDR.ARPA", "f.ip6.arpa"];
+  expect(names.map((name) => finder.find(name))).toEqual(names.map(() => undefined));
+  expect(finding).not.toHaveBeenCalled();
+});
+
 test("many ask at the same time, and it is looked for once; what nobody has, not again for a while", async () => {
   const { finder, finding, clock } = finderOf(async () => false);
   expect(await Promise.all([finder.find("web"), finder.find("WEB")])).toEqual([false, false]);

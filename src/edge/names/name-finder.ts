@@ -1,5 +1,6 @@
 import { candidatesOf } from "../table/name-meaning.ts";
 import { LOCAL_DOMAIN } from "./edge-names.ts";
+import { isReverseName } from "./reverse-names.ts";
 import { parseServiceName } from "./srv-targets.ts";
 
 export interface NameFinderOptions {
@@ -32,6 +33,8 @@ export class NameFinder {
 
   /** Settles when it is worth answering, with whether there is news; undefined where there is nothing to wait for. */
   find(question: string): Promise<boolean> | undefined {
+    // Services have no such names.
+    if (isReverseName(question)) return undefined;
     const name = parseServiceName(question).host.toLowerCase();
     const plain = name.replace(LOCAL_DOMAIN, "");
     const names = [...new Set([...candidatesOf(name), ...candidatesOf(plain)])];

@@ -16,7 +16,7 @@ import type {
   TableRow,
 } from "../environment/route-table.ts";
 import { type ServiceIp, workloadName } from "../environment/workload.ts";
-import { indexNames, type NameTable } from "../names/name-table.ts";
+import { indexAddresses, indexNames, type NameTable } from "../names/name-table.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "../tunnel/flow-keeper.ts";
 import type { KeptFlow } from "../tunnel/kept-flow.ts";
@@ -74,6 +74,8 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
   #services: readonly EdgeService[] = [];
   #hasBegun = false;
   #names: ReadonlyMap<string, EdgeService> = new Map();
+  /** Made when one is asked for. */
+  #addressNames: ReadonlyMap<string, string> | undefined;
   /** What services claim that others have, as it was told. */
   #lost = "";
 
@@ -156,6 +158,11 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
 
   serviceNamed(name: string): EdgeService | undefined {
     return this.#names.get(name);
+  }
+
+  nameOfAddress(ip: string): string | undefined {
+    this.#addressNames ??= indexAddresses(this.#names);
+    return this.#addressNames.get(ip);
   }
 
   async findNamed(names: readonly string[], signal: AbortSignal): Promise<boolean> {
@@ -263,6 +270,7 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
       if (this.#hasBegun) this.#tunnel?.apply({ services, peers: this.#remote.peers });
       this.#services = services;
       this.#names = indexNames(services);
+      this.#addressNames = undefined;
     } catch (error) {
       log.error({ err: error }, `the tunnel goes on with what it knew: ${messageOf(error)}`);
     }

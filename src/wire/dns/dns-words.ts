@@ -17,7 +17,7 @@ export const FLAG_CHECKING_DISABLED = 0x0010;
 export const OPCODE_MASK = 0x7800;
 export const RCODE_MASK = 0x000f;
 
-export const TYPES = { A: 1, SOA: 6, AAAA: 28, SRV: 33, OPT: 41, ANY: 255 } as const;
+export const TYPES = { A: 1, SOA: 6, PTR: 12, AAAA: 28, SRV: 33, OPT: 41, ANY: 255 } as const;
 export const CLASS_IN = 1;
 
 export const RCODES = {

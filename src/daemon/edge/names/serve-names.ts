@@ -11,6 +11,7 @@ import { EdgeNames } from "../../../edge/names/edge-names.ts";
 import { MdnsResponder } from "../../../edge/names/mdns-responder.ts";
 import { NameFinder } from "../../../edge/names/name-finder.ts";
 import type { NameTable } from "../../../edge/names/name-table.ts";
+import { holdsAddresses } from "../../../edge/names/reverse-names.ts";
 import type { IpSocketAddress } from "../../../platform/socket-address.ts";
 import { parseResolvers } from "../../../proxy/dns/parse-resolvers.ts";
 import { CounterRow, ROW_WORDS } from "../../../proxy/stats/counter-row.ts";
@@ -99,8 +100,11 @@ class NamesService {
   constructor(settings: NamesSettings, parts: NamesParts) {
     this.#settings = settings;
     this.#parts = parts;
-    const { table } = parts;
-    this.#names = new EdgeNames(table);
+    const { table, manager } = parts;
+    this.#names = new EdgeNames(table, {
+      has: holdsAddresses(() => manager.plan),
+      nameOf: (ip) => table.nameOfAddress(ip),
+    });
     this.#finder = new NameFinder({
       isKnown: (name) => table.serviceNamed(name) !== undefined,
       find: (names, signal) => table.findNamed(names, signal),
