@@ -140,7 +140,8 @@ class EdgeBackend implements Backend {
   async #apply(state: FullState): Promise<void> {
     const { settings, context } = this.#parts;
     const { nodeName, onRepair } = context;
-    const plan = planEdge(state, { nodeName, settings, publicKey: this.#publicKey });
+    const { families } = this.#kernel;
+    const plan = planEdge(state, { nodeName, settings, publicKey: this.#publicKey, families });
     await this.#program(plan);
     if (this.#plan === undefined) this.#tell(plan);
     this.#plan = plan;

@@ -18,10 +18,10 @@ const HOST_PREFIX = { v4: 32, v6: 128 } as const;
 /** What leads packets into the tunnel, in the network namespace that this thread is in. */
 export class EdgeKernel {
   readonly #settings: EdgeSettings;
-  readonly #families: readonly Family[] = machineFamilies();
+  readonly families: readonly Family[] = machineFamilies();
   readonly #links = new LinkTable();
   readonly #rules = new EdgeRuleWriter();
-  readonly #routes = new TunnelRoutes(this.#links, this.#families);
+  readonly #routes = new TunnelRoutes(this.#links, this.families);
 
   constructor(settings: EdgeSettings) {
     this.#settings = settings;
@@ -29,8 +29,8 @@ export class EdgeKernel {
 
   /** Before the way through the tunnel is there: what may pass, and as whom. @returns whether it changed */
   async writeRules(plan: EdgePlan): Promise<boolean> {
-    await enableForwarding(systemSysctl, this.#families);
-    return this.#rules.write(rulesText(plan, this.#settings, this.#families));
+    await enableForwarding(systemSysctl, this.families);
+    return this.#rules.write(rulesText(plan, this.#settings, this.families));
   }
 
   /** Once the tunnel's device is there. */
@@ -43,7 +43,7 @@ export class EdgeKernel {
   async remove(): Promise<void> {
     await this.#links.remove(TUN);
     await this.#routes.remove(this.#settings.serviceRanges);
-    await this.#rules.remove(renderRemoval(this.#families));
+    await this.#rules.remove(renderRemoval(this.families));
   }
 
   watch(onChange: () => void): { close(): void } {
@@ -62,7 +62,7 @@ export class EdgeKernel {
     const tun = wanted.length === 0 ? undefined : await this.#links.find(TUN);
     if (tun === undefined) return;
     for (const ip of wanted) {
-      if (!this.#families.includes(familyOf(ip))) continue;
+      if (!this.families.includes(familyOf(ip))) continue;
       const prefixLength = HOST_PREFIX[familyOf(ip)];
       await this.#links.addAddress({ link: tun.link, ip, prefixLength });
     }

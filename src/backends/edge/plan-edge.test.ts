@@ -44,7 +44,12 @@ async function plan(
 ): Promise<EdgePlan> {
   const settings = edgeSettingsOf({ ...OPTIONS, ...options });
   const state = await fullStateOf(raw.map(parseObject), "a");
-  return planEdge(state, { nodeName: "a", settings, publicKey: KEYS.a });
+  return planEdge(state, {
+    nodeName: "a",
+    settings,
+    publicKey: KEYS.a,
+    families: ["v4", "v6"],
+  });
 }
 
 test("instances of this node and of others, with the ports that their service leads to", async () => {

@@ -37,6 +37,8 @@ export interface EdgeFacts {
   readonly settings: EdgeSettings;
   /** Of this machine's tunnel; undefined where it is not known. */
   readonly publicKey: string | undefined;
+  /** What this machine speaks. */
+  readonly families: readonly Family[];
 }
 
 /** @throws CoreError ERR_STATE_INVALID where the state does not say what this node needs */
@@ -55,7 +57,11 @@ export function planEdge(state: FullState, facts: EdgeFacts): EdgePlan {
     const message = `Node ${nodeName}: subnets: ${network.text} overlaps the edge addresses ${range.text}; expected networks apart (--edge-range)`;
     throw new CoreError("ERR_STATE_INVALID", message);
   }
-  const { peers, leftOut } = peersOfNodes(nodes.values(), nodeName, settings.modes);
+  const { peers, leftOut } = peersOfNodes(nodes.values(), {
+    own: nodeName,
+    families: facts.families,
+    modes: settings.modes,
+  });
   const peerNetworks = peers.flatMap(({ subnets }) => subnets.flatMap((text) => cidr(text)));
   const { services, limits } = planServices(state, { nodeName, peers, settings });
   const ingress = planIngress({

@@ -25,7 +25,8 @@ export async function previewEdge(
   const sink = createFullStateSink({
     waitRequest: () => ({ nodeName, sets: EDGE_SETS }),
     apply: (state) => {
-      const plan = planEdge(state, { nodeName, settings, publicKey });
+      const facts = { nodeName, settings, publicKey, families: machineFamilies() };
+      const plan = planEdge(state, facts);
       script = textOf(plan, settings);
     },
   });

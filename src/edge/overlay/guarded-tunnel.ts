@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
 import type { Log } from "../../core/log.ts";
 import type { LoopThreadHost } from "../../net/threads/loop-thread.ts";
 import { type IpSocketAddress, ipAddress } from "../../platform/socket-address.ts";
+import { machineFamilies } from "../environment/machine-families.ts";
 import { Tunnel, type TunnelOptions } from "../tunnel/tunnel.ts";
 import { plainEndpoint } from "./plain-endpoint.ts";
 
@@ -46,5 +46,5 @@ export async function openGuardedTunnel(
 
 /** Where a tunnel listens for all of this machine's families. */
 export function everywhere(port: number): IpSocketAddress {
-  return ipAddress(existsSync("/proc/sys/net/ipv6") ? "::" : "0.0.0.0", port);
+  return ipAddress(machineFamilies().includes("v6") ? "::" : "0.0.0.0", port);
 }

@@ -11,6 +11,7 @@ import type { Log } from "../../../core/log.ts";
 import { formatHostPort } from "../../../core/model/address.ts";
 import { NewestKeeper } from "../../../core/newest-keeper.ts";
 import { formatListenAddress } from "../../../core/options/listen-address.ts";
+import { machineFamilies } from "../../../edge/environment/machine-families.ts";
 import type { NodeRow, TableRow } from "../../../edge/environment/route-table.ts";
 import type { ServiceIp } from "../../../edge/environment/workload.ts";
 import type { Directory, RemoteView } from "../../../edge/overlay/directory.ts";
@@ -86,7 +87,7 @@ export class Member implements Directory {
       log,
       onTold: () => this.#keeper.changed(),
     });
-    this.#remote = new RemoteState(node);
+    this.#remote = new RemoteState(node, machineFamilies());
     this.#roundTrips = new RoundTripReports(options.nodes, () => performance.now());
     this.#followed = new Set(kept?.interest);
     this.#view = kept?.view;

@@ -1,4 +1,5 @@
 import { planIngress } from "../../../backends/edge/plan-ingress.ts";
+import type { Family } from "../../../core/model/address.ts";
 import type { Listener } from "../../../core/model/listener.ts";
 import type { Node } from "../../../core/model/node.ts";
 import type { SecurityGroup } from "../../../core/model/security-group.ts";
@@ -11,6 +12,7 @@ import type { EdgeService } from "../../../edge/table/service-table.ts";
 /** What a manager tells of other nodes, change by change. */
 export class RemoteState {
   readonly #node: string;
+  readonly #families: readonly Family[];
   readonly #services = new Map<string, NodeService>();
   readonly #endpoints = new Map<string, NodeEndpoint>();
   readonly #nodes = new Map<string, Node>();
@@ -18,9 +20,13 @@ export class RemoteState {
   readonly #securityGroups = new Map<string, SecurityGroup>();
   #leftOut: readonly string[] = [];
 
-  /** @param node the name of this one */
-  constructor(node: string) {
+  /**
+   * @param node the name of this one
+   * @param families what this machine speaks
+   */
+  constructor(node: string, families: readonly Family[]) {
     this.#node = node;
+    this.#families = families;
   }
 
   apply(ops: Iterable<Op>): void {
@@ -60,7 +66,10 @@ export class RemoteState {
     const services = [...this.#services.values()]
       .filter(({ service }) => service.edgeIPs.length > 0)
       .map((service) => serviceOf(service, instances.get(service.key) ?? []));
-    const { peers, leftOut } = peersOfNodes(this.#nodes.values(), this.#node);
+    const { peers, leftOut } = peersOfNodes(this.#nodes.values(), {
+      own: this.#node,
+      families: this.#families,
+    });
     this.#leftOut = leftOut;
     const ingress = planIngress({
       nodeName: this.#node,
