@@ -25,6 +25,7 @@ import { ManagerLink } from "./manager-link.ts";
 import type { ManagerRing } from "./manager-ring.ts";
 import { RemoteState } from "./remote-state.ts";
 import { askRoundTrips, RoundTripReports } from "./round-trip-reports.ts";
+import { ToldList } from "./told-list.ts";
 
 export interface MemberOptions {
   readonly node: string;
@@ -50,6 +51,8 @@ const WATCHING = { backoff: { firstMs: 250, maxMs: 4000 }, connectTimeoutMs: 300
 /** More services are not followed because they were called; the longest known makes room. */
 const MAX_FOLLOWED = 4096;
 const KEEP_PAUSE_MS = 200;
+const LEFT_OUT = "nodes are not reached, as what is said of them can not be";
+const NOT_SERVED = "listeners let nobody in on this node, as they can not be served as they are";
 const SETS = ["nodes", "listeners", "security-groups"] as const;
 
 const renewedSchema = z.object({ managers: z.array(z.string()).default([]) });
@@ -67,11 +70,12 @@ export class Member implements Directory {
   readonly #watcher: ApiNodeWatcher;
   readonly #followed: Set<string>;
   readonly #keeper: NewestKeeper;
+  readonly #leftOut: ToldList;
+  readonly #notServed: ToldList;
   readonly #end = new AbortController();
   #own: ReadonlySet<string> = new Set();
   #view: RemoteView | undefined;
   #isLost = false;
-  #leftOut = "";
   #hurry: () => void = () => undefined;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -88,6 +92,8 @@ export class Member implements Directory {
       onTold: () => this.#keeper.changed(),
     });
     this.#remote = new RemoteState(node, machineFamilies());
+    this.#leftOut = new ToldList(log, "leftOut", LEFT_OUT);
+    this.#notServed = new ToldList(log, "notServed", NOT_SERVED);
     this.#roundTrips = new RoundTripReports(options.nodes, () => performance.now());
     this.#followed = new Set(kept?.interest);
     this.#view = kept?.view;
@@ -193,25 +199,14 @@ export class Member implements Directory {
         const published = this.#remote.published().filter((key) => !this.#followed.has(key));
         if (published.length > 0) this.#followKeys(published);
         this.#view = this.#remote.view();
-        this.#tellLeftOut();
+        this.#leftOut.tell(this.#remote.leftOut);
+        this.#notServed.tell(this.#remote.notServed);
         this.#options.onView(this.#view);
         this.#keeper.changed();
       } catch (error) {
         if (!signal.aborted) this.#options.log.error({ err: error }, "a change was not understood");
       }
     }
-  }
-
-  #tellLeftOut(): void {
-    const { leftOut } = this.#remote;
-    const text = leftOut.join();
-    if (text !== this.#leftOut && text !== "") {
-      this.#options.log.warn(
-        { leftOut },
-        "nodes are not reached, as what is said of them can not be",
-      );
-    }
-    this.#leftOut = text;
   }
 
   async #renew(): Promise<void> {

@@ -19,6 +19,7 @@ export class RemoteState {
   readonly #listeners = new Map<string, Listener>();
   readonly #securityGroups = new Map<string, SecurityGroup>();
   #leftOut: readonly string[] = [];
+  #notServed: readonly string[] = [];
 
   /**
    * @param node the name of this one
@@ -77,12 +78,18 @@ export class RemoteState {
       securityGroups: this.#securityGroups,
       serviceOf: (key) => this.#services.get(key)?.service,
     });
+    this.#notServed = linesOf(ingress.limits);
     return { services, peers, ingress: ingress.ports };
   }
 
   /** Nodes that are not in the last view, each with the reason. */
   get leftOut(): readonly string[] {
     return this.#leftOut;
+  }
+
+  /** Listeners that let nobody in by the last view, each with the reason. */
+  get notServed(): readonly string[] {
+    return this.#notServed;
   }
 
   /** Keys of the services that this node lets others in to. */
@@ -108,6 +115,12 @@ export class RemoteState {
     else if (set === "listeners") this.#listeners.delete(path);
     else if (set === "security-groups") this.#securityGroups.delete(path);
   }
+}
+
+/** In the same order, in whatever one they came. */
+function linesOf(limits: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const lines = [...limits].flatMap(([of, reasons]) => reasons.map((why) => `${of}: ${why}`));
+  return lines.sort();
 }
 
 function serviceOf({ key, service }: NodeService, endpoints: readonly NodeEndpoint[]): EdgeService {
