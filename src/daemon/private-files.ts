@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { link, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import process from "node:process";
 import { CoreError, messageOf } from "../core/errors.ts";
 import { readRegularFile } from "../platform/read-regular-file.ts";
+import { replaceFile, syncFolder, writeSynced } from "../platform/replace-file.ts";
 
-const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const HASH_DIGITS = 16;
 const KEPT_NAME = new RegExp(`-[0-9a-f]{${HASH_DIGITS}}(\\.[\\w-]*)?(\\.new)?$`);
@@ -21,17 +20,6 @@ export async function makePrivateFolder(path: string): Promise<void> {
       `--state: ${path} can not be made: ${why}; give another folder`,
       { cause },
     );
-  }
-}
-
-/** What is in a folder is there after a crash; where a system does not offer that, it sees to it itself. */
-export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 
@@ -76,14 +64,10 @@ export async function keepPrivateFile(folder: string, name: string, text: string
   const stem = basename(plain, ending);
   const hash = createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
   const path = join(folder, `${stem}-${hash}${ending}`);
-  const fresh = `${path}.new`;
   try {
     await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    await writeSynced(fresh, text);
-    await rename(fresh, path);
-    await syncFolder(folder);
+    await replaceFile(path, text);
   } catch (cause) {
-    await rm(fresh, { force: true }).catch(() => undefined);
     const why = messageOf(cause);
     throw new CoreError(
       "ERR_JOURNAL",
@@ -97,17 +81,6 @@ export async function keepPrivateFile(folder: string, name: string, text: string
 /** Whether `keepPrivateFile` makes such names, or leaves them where the process ends meanwhile. */
 export function isKeptName(name: string): boolean {
   return KEPT_NAME.test(name);
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  await rm(path, { force: true });
-  const file = await open(path, "wx", OWNER_ONLY);
-  try {
-    await file.writeFile(text, "utf8");
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }
 
 function ignoreMissing(error: unknown): void {

@@ -14,8 +14,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { DesiredChange } from "../../control/world.ts";
 import { keyOf, type ModelObject } from "../../core/model/object.ts";
 import { parseObject } from "../../core/model/parse.ts";
+import { syncFolder } from "../../platform/replace-file.ts";
 import { createLog } from "../instance.fixture.ts";
-import { syncFolder } from "../private-files.ts";
 import type { RawFile } from "./append-file.ts";
 import { JOURNAL_NAME, Journal, type JournalOptions } from "./journal.ts";
 import {

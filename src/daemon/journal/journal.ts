@@ -7,7 +7,7 @@ import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import { Turns } from "../../core/turns.ts";
-import { syncFolder } from "../private-files.ts";
+import { syncFolder } from "../../platform/replace-file.ts";
 import { AppendFile, type RawFile } from "./append-file.ts";
 import {
   type Decoded,

@@ -1,5 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { CoreError } from "../../../core/errors.ts";
@@ -9,9 +8,9 @@ import { parseToken } from "../../identity/join-token.ts";
 import type { JoinAnswer, JoinRequest, NodeCredentials } from "../messages.ts";
 import { fetchAuthority } from "./fetch-authority.ts";
 import { ManagerClient } from "./manager-client.ts";
+import { keepFile, publicKeyIn } from "./member-files.ts";
 
 /** Who may read a private key. */
-const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 
 const credentialsSchema: z.ZodType<NodeCredentials> = z.object({
@@ -47,7 +46,7 @@ export function membershipFiles(folder: string): Required<Http2ClientTls> & {
 
 /**
  * Joins with a token: makes a key, which never leaves the folder, and keeps there what the manager gives.
- * @throws CoreError ERR_UNAUTHORIZED, ERR_API_UNREACHABLE, ERR_STATE_INVALID, ERR_KEY_TAKEN, ERR_EXHAUSTED
+ * @throws CoreError ERR_UNAUTHORIZED, ERR_API_UNREACHABLE, ERR_STATE_INVALID, ERR_STATE_UNREADABLE, ERR_KEY_TAKEN, ERR_EXHAUSTED
  */
 export async function joinManager(
   address: ListenAddress,
@@ -58,8 +57,8 @@ export async function joinManager(
   const { keyFile, caFile } = membershipFiles(folder);
   await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   const authority = await fetchAuthority(address, pin);
-  const publicKey = await keyIn(keyFile);
-  await replace(caFile, authority);
+  const publicKey = await publicKeyIn(keyFile);
+  await keepFile(caFile, authority);
   const client = await ManagerClient.connect({ address, tls: { caFile } });
   try {
     const answer = joinAnswerSchema.safeParse(await client.call("Join", { ...request, publicKey }));
@@ -98,22 +97,6 @@ async function keepCredentials(
   { certificate, authority }: NodeCredentials,
 ): Promise<void> {
   const { certFile, caFile } = membershipFiles(folder);
-  await replace(caFile, authority);
-  await replace(certFile, certificate);
-}
-
-/** The public key of the one that is there, or of a new one. */
-async function keyIn(path: string): Promise<string> {
-  const there = await readFile(path, "utf8").catch(() => undefined);
-  if (there !== undefined) {
-    return String(createPublicKey(createPrivateKey(there)).export({ format: "pem", type: "spki" }));
-  }
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  await replace(path, String(privateKey.export({ format: "pem", type: "pkcs8" })));
-  return String(publicKey.export({ format: "pem", type: "spki" }));
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: OWNER_ONLY });
-  await rename(`${path}.new`, path);
+  await keepFile(caFile, authority);
+  await keepFile(certFile, certificate);
 }
