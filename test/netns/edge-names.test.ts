@@ -134,6 +134,23 @@ describe("names on an edge node", NEEDED, () => {
     expect(await stranger).toBe(9);
   });
 
+  test("reverse names of the edge wait for no resolver", async () => {
+    const stage = new EdgeStage();
+    const client = await startShop(stage, "--dns-forward", OUTSIDE_IP.v4);
+    // It is silent.
+    const fd = stage.outside.run(() => openBound("UDP", OUTSIDE_IP.v4, 53));
+    onTestFinished(() => void close(fd));
+    const status = async (ip: string) =>
+      /status: (\w+)/.exec(
+        await inWorkload(client, "dig", "+time=1", "+tries=1", `@${BRIDGE.v4}`, "-x", ip),
+      )?.[1];
+    expect(
+      await Promise.all(
+        ["10.30.0.2", "10.30.9.9", BRIDGE.v4, "fdff::9", "203.0.113.7"].map((ip) => status(ip)),
+      ),
+    ).toEqual(["NOERROR", "NXDOMAIN", "NXDOMAIN", "NXDOMAIN", undefined]);
+  });
+
   test("more addresses than a datagram holds are asked for over TCP", async () => {
     const stage = new EdgeStage();
     const client = await startShop(stage);
