@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import { readRegularFile } from "../../platform/read-regular-file.ts";
+import { replaceFile } from "../../platform/replace-file.ts";
 import { generateTunnelKey, publicTunnelKey } from "../tunnel/tunnel-keys.ts";
 
 const NAME = "tunnel.key";
 const MAX_BYTES = 256;
-const OWNER_ONLY = 0o600;
 
 /**
  * The private key of this node's tunnel, Base64: the one that the folder has, or a new one, for its user alone.
@@ -28,11 +27,8 @@ export async function tunnelKeyIn(folder: string): Promise<string> {
 
 async function makeKey(path: string): Promise<string> {
   const key = generateTunnelKey();
-  const fresh = `${path}.new`;
   try {
-    // Whole or not at all.
-    await writeFile(fresh, `${key}\n`, { mode: OWNER_ONLY });
-    await rename(fresh, path);
+    await replaceFile(path, `${key}\n`);
   } catch (cause) {
     const message = `${path} can not be written: ${messageOf(cause)}`;
     throw new CoreError("ERR_STATE_UNREADABLE", message, { cause });

@@ -10,7 +10,7 @@ import { fetchAuthority } from "./fetch-authority.ts";
 import { ManagerClient } from "./manager-client.ts";
 import { keepFile, publicKeyIn } from "./member-files.ts";
 
-/** Who may read a private key. */
+/** Who may look for a private key. */
 const OWNER_ONLY_FOLDER = 0o700;
 
 const credentialsSchema: z.ZodType<NodeCredentials> = z.object({
