@@ -1,5 +1,7 @@
 import { execFile, spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, watch } from "node:fs";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, mkdtempSync, watch } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -48,13 +50,17 @@ class Podman {
       });
     });
     const child = spawn("podman", args, { stdio: "ignore" });
-    onTestFinished(() => void child.kill("SIGKILL"));
+    onTestFinished(async () => {
+      const ended = once(child, "exit");
+      if (child.kill("SIGKILL")) await ended;
+    });
     await ready;
   }
 
   async close(): Promise<void> {
     await this.podman("rm", "--all", "--force", "--time", "0");
-    rmSync(this.#folder, { recursive: true, force: true });
+    // Those that watched over the containers end a moment after them, and write down that they do.
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
