@@ -1,16 +1,38 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, mkdtempSync, watch } from "node:fs";
-import { rm } from "node:fs/promises";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  watch,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { requires } from "../support/requires.ts";
 import { EdgeStage } from "./edge-stage.ts";
 
 const run = promisify(execFile);
 const IMAGE = "localhost/portolan-test:1";
+
+/** The command lines of all processes that name a folder. */
+function commandsWith(folder: string): readonly string[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(commandOf).filter((command) => command.includes(folder));
+}
+
+/** Empty where it has ended. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+}
 
 /** An engine of its own in a folder, which goes with the test. */
 class Podman {
@@ -60,7 +82,8 @@ class Podman {
   async close(): Promise<void> {
     await this.podman("rm", "--all", "--force", "--time", "0");
     // Those that watched over the containers end a moment after them, and write down that they do.
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    await vi.waitFor(() => expect(commandsWith(this.#folder)).toEqual([]), { timeout: 20_000 });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
