@@ -8,6 +8,7 @@ import {
   problemsError,
   unknownKey,
 } from "../core/model/problems.ts";
+import { locateInYaml } from "../sources/file/locate-in-yaml.ts";
 
 /** A config file as it is written, before its options are read. */
 export interface ConfigFile {
@@ -22,7 +23,11 @@ export interface ConfigFile {
 export interface CheckedConfigFile {
   readonly file: ConfigFile;
   readonly problems: readonly Problem[];
+  readonly locate: Locate;
 }
+
+/** Where what is at a path stands, for people: `portolan.yaml:3`. */
+export type Locate = (path: readonly PathPart[]) => string;
 
 export interface BackendEntry {
   readonly to: string;
@@ -46,13 +51,19 @@ export async function readConfigFile(
     const reason = messageOf(cause);
     return new CoreError("ERR_CONFIG_INVALID", `${path}: ${reason}`, { cause });
   };
+  let text: string;
   let raw: unknown;
   try {
-    raw = load(await readFile(path, "utf8"));
+    text = await readFile(path, "utf8");
+    raw = load(text);
   } catch (error) {
     throw fail(error);
   }
-  return checkConfigFile(raw, knownOptions, path);
+  return checkConfigFile(raw, knownOptions, (at) => `${path}:${lineOf(text, at)}`);
+}
+
+function lineOf(text: string, path: readonly PathPart[]): number {
+  return text.slice(0, locateInYaml(text, path)).split("\n").length;
 }
 
 /**
@@ -64,7 +75,7 @@ export function parseConfigFile(
   knownOptions: readonly string[],
   path: string,
 ): ConfigFile {
-  const { file, problems } = checkConfigFile(raw, knownOptions, path);
+  const { file, problems } = checkConfigFile(raw, knownOptions, () => path);
   if (problems.length > 0) throw problemsError("ERR_CONFIG_INVALID", problems);
   return file;
 }
@@ -73,7 +84,7 @@ export function parseConfigFile(
 function checkConfigFile(
   raw: unknown,
   knownOptions: readonly string[],
-  path: string,
+  locate: Locate,
 ): CheckedConfigFile {
   const problems: Problem[] = [];
   const file = isRecord(raw) ? raw : {};
@@ -91,7 +102,8 @@ function checkConfigFile(
   };
   return {
     file: parsed,
-    problems: problems.map((problem) => ({ ...problem, location: path })),
+    problems: problems.map((problem) => ({ ...problem, location: locate(problem.path) })),
+    locate,
   };
 }
 

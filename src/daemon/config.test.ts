@@ -97,7 +97,7 @@ test("the error names the place where a word stands", async () => {
   await expect(
     resolve({}, "version: 1\nsources: ['file:a', x]\nbackends: [print, prnt]\n"),
   ).rejects.toThrow(
-    /^\S+\/portolan.yaml: sources\[1\]: "x" is not a source.*\n\S+\/portolan.yaml: backends\[1\]: "prnt" is not/,
+    /^\S+\/portolan.yaml:2: sources\[1\]: "x" is not a source.*\n\S+\/portolan.yaml:3: backends\[1\]: "prnt" is not/,
   );
 });
 
@@ -136,7 +136,7 @@ test("a bad config file is refused with all problems and its name", () => {
   );
 });
 
-test("all that is wrong with a config file is told at once, each with its place", async () => {
+test("all that is wrong with a config file is told at once, each with its line and place", async () => {
   const text = `
 version: 1
 bogus: 1
@@ -150,16 +150,16 @@ backends: [{ frmat: yaml }, prnt, { to: print, format: xml }, userspace, userspa
   const lines = error instanceof Error ? error.message.split("\n") : [];
   expect(lines).toEqual(
     [
-      "bogus: unknown key",
-      "options.log-levle: unknown key",
-      "sources[0]: 7 is not valid",
-      'backends[0]: an object with "frmat" is not valid',
-      'options.log-level: "loud" is not valid',
-      'sources[1]: "blah" is not a source',
-      'backends[1]: "prnt" is not a backend',
-      'backends[2].format: "xml" is not valid',
-      'options.loops: "x" is not valid',
-    ].map((line) => expect.stringContaining(`${path}: ${line}`)),
+      "3: bogus: unknown key",
+      "4: options.log-levle: unknown key",
+      "5: sources[0]: 7 is not valid",
+      '6: backends[0]: an object with "frmat" is not valid',
+      '4: options.log-level: "loud" is not valid',
+      '5: sources[1]: "blah" is not a source',
+      '6: backends[1]: "prnt" is not a backend',
+      '6: backends[2].format: "xml" is not valid',
+      '4: options.loops: "x" is not valid',
+    ].map((line) => expect.stringContaining(`${path}:${line}`)),
   );
 });
 

@@ -170,9 +170,9 @@ function managerOf(
 
 /** What is wrong with it is told with what else is. */
 async function readFileOf(path: string, faults: Faults): Promise<ConfigFile> {
-  const { file, problems } = await readConfigFile(path, await fileOptionNames());
-  faults.file(path, problems);
-  return file;
+  const checked = await readConfigFile(path, await fileOptionNames());
+  faults.file(checked);
+  return checked.file;
 }
 
 /** What holds with `up` where nothing else is said. */

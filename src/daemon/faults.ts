@@ -1,20 +1,15 @@
 import { CoreError, type ErrorCode } from "../core/errors.ts";
-import {
-  formatPath,
-  formatProblem,
-  MAX_PRINTED,
-  type PathPart,
-  type Problem,
-} from "../core/model/problems.ts";
+import { formatPath, formatProblem, MAX_PRINTED, type PathPart } from "../core/model/problems.ts";
 import type { OptionSpecs, ValuesOf } from "../core/options/option-spec.ts";
 import type { Resolved } from "../core/options/resolve-options.ts";
+import type { CheckedConfigFile, Locate } from "./config-file.ts";
 
 /** Collects what is wrong, in words, to be thrown at once. */
 export class Faults {
   readonly #lines: string[] = [];
   readonly #notPossible: CoreError[] = [];
   #isUsage = false;
-  #file: string | undefined;
+  #locate: Locate | undefined;
   #isFileBad = false;
 
   values<S extends OptionSpecs>(resolved: Resolved<S>): ValuesOf<S> | undefined {
@@ -27,16 +22,16 @@ export class Faults {
   }
 
   /** What is wrong with a config file by itself. */
-  file(path: string, problems: readonly Problem[]): void {
-    this.#file = path;
+  file({ locate, problems }: Pick<CheckedConfigFile, "locate" | "problems">): void {
+    this.#locate = locate;
     this.#isFileBad = problems.length > 0;
     this.#lines.push(...problems.map(formatProblem));
   }
 
   /** What an error calls a place: flags and variables by their names, the rest is in the file. */
   placeOf(path: readonly PathPart[]): string {
-    const isInFile = this.#file !== undefined && path.length > 1;
-    return isInFile ? `${this.#file}: ${formatPath(path)}` : formatPath(path);
+    const file = path.length > 1 ? this.#locate?.(path) : undefined;
+    return file === undefined ? formatPath(path) : `${file}: ${formatPath(path)}`;
   }
 
   /** That something is not said; a file that is wrong may say it in words that nobody knows. */
