@@ -2,13 +2,17 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../support/measure.ts";
 import { type Pair, stopAll } from "./pair.ts";
+import { receiveOverflows } from "./receive-overflows.ts";
 
 export const LOAD_NAMES = ["tcp", "udp", "echo"] as const;
 
 /** What a way carries; only what was asked for. */
 export interface Load {
   readonly gigabits?: number;
+  /** Datagrams that reached the other host. */
   readonly kilopackets?: number;
+  /** Those of them that iperf3 read there, before its buffer ran over. */
+  readonly kilopacketsRead?: number;
   readonly echoUs?: number;
 }
 
@@ -30,7 +34,7 @@ export async function measureLoad(
     await untilEcho(pair, to);
     return {
       ...(names.has("tcp") ? { gigabits: await gigabitsOf(pair, to, seconds) } : {}),
-      ...(names.has("udp") ? { kilopackets: await kilopacketsOf(pair, to, seconds) } : {}),
+      ...(names.has("udp") ? await datagramsOf(pair, to, seconds) : {}),
       ...(names.has("echo") ? { echoUs: await echoUsOf(pair, to) } : {}),
     };
   } finally {
@@ -43,11 +47,18 @@ async function gigabitsOf(pair: Pair, to: string, seconds: number): Promise<numb
   return numberIn(sumOf(tcp, "sum_received"), "bits_per_second") / BITS_A_GIGABIT;
 }
 
-async function kilopacketsOf(pair: Pair, to: string, seconds: number): Promise<number> {
+async function datagramsOf(
+  pair: Pair,
+  to: string,
+  seconds: number,
+): Promise<Pick<Load, "kilopackets" | "kilopacketsRead">> {
   const args = ["-u", "-b", "0", "-l", String(DATAGRAM_BYTES), "-t", String(seconds)];
+  const before = receiveOverflows(pair, "right");
   const udp = sumOf(await iperf(pair, to, args), "sum");
-  const arrived = numberIn(udp, "packets") - numberIn(udp, "lost_packets");
-  return arrived / numberIn(udp, "seconds") / 1000;
+  const unread = receiveOverflows(pair, "right") - before;
+  const read = numberIn(udp, "packets") - numberIn(udp, "lost_packets");
+  const perSecond = (count: number): number => count / numberIn(udp, "seconds") / 1000;
+  return { kilopackets: perSecond(read + unread), kilopacketsRead: perSecond(read) };
 }
 
 async function iperf(pair: Pair, to: string, args: readonly string[]): Promise<unknown> {
