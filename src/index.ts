@@ -32,18 +32,13 @@ export type { Family } from "./core/model/address.ts";
 export type { Certificate } from "./core/model/certificate.ts";
 export type { Metadata, Protocol, StringMap } from "./core/model/common.ts";
 export type { Endpoint, EndpointPort, TopologyHints } from "./core/model/endpoint.ts";
-export type {
-  BalancingMethod,
-  Group,
-  HealthCheck,
-  HttpCheck,
-  RouteHints,
-} from "./core/model/group.ts";
+export type { BalancingMethod, Group, HealthCheck, HttpCheck } from "./core/model/group.ts";
 export { canonicalHash, canonicalJson } from "./core/model/hash.ts";
 export type { Listener, ListenerMode, ListenerTls, ProxyProtocol } from "./core/model/listener.ts";
 export type { Node, Tunnel } from "./core/model/node.ts";
 export { KINDS, type Kind, keyOf, type ModelObject, type ObjectOf } from "./core/model/object.ts";
 export { parseKind, parseObject } from "./core/model/parse.ts";
+export type { RouteHints } from "./core/model/route-hints.ts";
 export type { Access, SecurityGroup, SecurityRule } from "./core/model/security-group.ts";
 export type {
   EdgeAddress,

@@ -1,6 +1,7 @@
 import { familyOf, parseCidr } from "../core/model/address.ts";
 import { type Listener, protocolOf } from "../core/model/listener.ts";
-import { type Access, ruleConcerns, type SecurityGroup } from "../core/model/security-group.ts";
+import { ruleConcerns } from "../core/model/rule-concerns.ts";
+import type { Access, SecurityGroup } from "../core/model/security-group.ts";
 import { type Service, sourceRangesFor } from "../core/model/service.ts";
 import { anyContains, type RouteNode } from "../core/route/route-node.ts";
 import { hostNetwork } from "../platform/linux/iptables/rule.ts";

@@ -18,7 +18,6 @@ export {
   type HealthCheck,
   type HealthCheckProtocol,
   type HttpCheck,
-  type RouteHints,
 } from "../core/model/group.ts";
 export { canonicalHash, canonicalJson } from "../core/model/hash.ts";
 export type { Listener, ListenerMode, ListenerTls, ProxyProtocol } from "../core/model/listener.ts";
@@ -26,6 +25,7 @@ export type { Node, Tunnel } from "../core/model/node.ts";
 export { KINDS, type Kind, keyOf, type ModelObject, type ObjectOf } from "../core/model/object.ts";
 export { parseKind, parseObject } from "../core/model/parse.ts";
 export { formatProblem, type PathPart, type Problem } from "../core/model/problems.ts";
+export type { RouteHints } from "../core/model/route-hints.ts";
 export type { Access, SecurityGroup, SecurityRule } from "../core/model/security-group.ts";
 export type {
   EdgeAddress,

@@ -1,6 +1,7 @@
 import type { Family } from "../core/model/address.ts";
-import type { BalancingMethod, HealthCheck, RouteHints } from "../core/model/group.ts";
+import type { BalancingMethod, HealthCheck } from "../core/model/group.ts";
 import type { ListenerMode, ProxyProtocol } from "../core/model/listener.ts";
+import type { RouteHints } from "../core/model/route-hints.ts";
 import type { SecurityGroup } from "../core/model/security-group.ts";
 import type { TargetRule } from "../core/model/target-rules.ts";
 import type { AccessWord, WayWord, WebsocksUrl } from "../core/model/websocks.ts";

@@ -7,7 +7,6 @@ import type { Fleet, FleetEvents } from "./engine/fleet.ts";
 import type { MemberHealth, OnHealth } from "./engine/health-board.ts";
 import type { InheritedSockets } from "./engine/inherited-sockets.ts";
 import type { EngineLoops } from "./engine/loop-control.ts";
-import { NodeFleet } from "./engine/node-fleet.ts";
 import { ProxyEngine } from "./engine/proxy-engine.ts";
 import { lookUp, sleepUnheld } from "./engine/system-names.ts";
 import type { EngineChannels } from "./engine-channels.ts";
@@ -69,10 +68,14 @@ const NO_SOCKETS: InheritedSockets = new Map();
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { log, drainTimeoutMs, inherited = NO_SOCKETS } = options;
   const posix = options.provider === "posix" ? await loadPosixFleet(log) : undefined;
-  const startFleet = async (events: FleetEvents): Promise<Fleet> =>
-    posix === undefined
-      ? new NodeFleet({ log, sleep, tunnels: options.tunnels }, events)
-      : await posix.start({ ...options, inherited, sleep: sleepUnheld }, events);
+  const startFleet = async (events: FleetEvents): Promise<Fleet> => {
+    if (posix !== undefined) {
+      return await posix.start({ ...options, inherited, sleep: sleepUnheld }, events);
+    }
+    // Only here: with it comes all that else is loaded by the threads of loops.
+    const { NodeFleet } = await import("./engine/node-fleet.ts");
+    return new NodeFleet({ log, sleep, tunnels: options.tunnels }, events);
+  };
   return ProxyEngine.start({
     log,
     drainTimeoutMs,

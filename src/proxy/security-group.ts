@@ -1,9 +1,9 @@
 import type { Protocol } from "../core/model/common.ts";
-import {
-  type Access,
-  ruleConcerns,
-  type SecurityGroup as SecurityGroupObject,
-  type SecurityRule,
+import { ruleConcerns } from "../core/model/rule-concerns.ts";
+import type {
+  Access,
+  SecurityGroup as SecurityGroupObject,
+  SecurityRule,
 } from "../core/model/security-group.ts";
 import { NetworkTree } from "./network-tree.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seededRandom } from "../../test/support/seeded-random.ts";
-import { NO_HINTS, type RouteHints } from "../core/model/group.ts";
+import { NO_HINTS, type RouteHints } from "../core/model/route-hints.ts";
 import type { RequestHint } from "../core/route/packet.ts";
 import { ServerGroup } from "./server-group.ts";
 import { Upstream } from "./upstream.ts";

@@ -1,4 +1,4 @@
-import { NO_HINTS, type RouteHints } from "../core/model/group.ts";
+import { NO_HINTS, type RouteHints } from "../core/model/route-hints.ts";
 import type { RequestHint } from "../core/route/packet.ts";
 import { type HintScore, isBetterScore, scoreHints } from "../core/route/request-hints.ts";
 import { type Accepts, ANY_SERVER } from "./balance/balancer.ts";

@@ -1,4 +1,5 @@
-import { type HealthCheck, NO_HINTS } from "../../src/core/model/group.ts";
+import type { HealthCheck } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
 import {
   EMPTY_ENGINE_CONFIG,

@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import { promisify } from "node:util";
 import { type Answer, decode, encode, type Packet, streamEncode } from "dns-packet";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
 import {
   EMPTY_ENGINE_CONFIG,

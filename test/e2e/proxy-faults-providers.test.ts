@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import { requires } from "../support/requires.ts";
 import { configOf, groupOf, listenerOf, serverOf, TCP_CHECK } from "./proxy-config.ts";
 import { ask, dial, echo, greeter, readAll, startServer, TestEngine } from "./proxy-fixture.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectH2, constants } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import { EMPTY_ENGINE_CONFIG } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";
 import { groupOf, LOCAL, listenerOf, serverOf } from "./proxy-config.ts";

@@ -8,7 +8,7 @@ import {
   request,
 } from "node:http";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import { EMPTY_ENGINE_CONFIG } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";
 import { configOf, groupOf, LOCAL, listenerOf, serverOf } from "./proxy-config.ts";

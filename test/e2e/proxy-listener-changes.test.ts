@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import type { Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import type { SecurityGroup } from "../../src/core/model/security-group.ts";
 import type { EngineConfig, ListenerConfig } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";

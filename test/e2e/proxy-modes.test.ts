@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { connect as tlsConnect } from "node:tls";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import { unixAddress } from "../../src/platform/socket-address.ts";
 import { EMPTY_ENGINE_CONFIG, type EngineConfig } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";

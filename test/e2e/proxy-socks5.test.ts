@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import type { EngineConfig, ListenerConfig } from "../../src/proxy/engine-config.ts";
 import {
   readSocks5Datagram,

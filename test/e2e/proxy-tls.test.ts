@@ -4,7 +4,7 @@ import { connect as connectHttp2, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { NO_HINTS } from "../../src/core/model/group.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import type { EngineConfig } from "../../src/proxy/engine-config.ts";
 import { requires } from "../support/requires.ts";
 import { groupOf, serverOf } from "./proxy-config.ts";

@@ -1,8 +1,9 @@
 import { EMPTY, NO_STRINGS } from "../../src/core/model/common.ts";
 import { type Endpoint, NO_TOPOLOGY } from "../../src/core/model/endpoint.ts";
-import { type Group, NO_HINTS } from "../../src/core/model/group.ts";
+import type { Group } from "../../src/core/model/group.ts";
 import type { Listener } from "../../src/core/model/listener.ts";
 import type { Node } from "../../src/core/model/node.ts";
+import { NO_HINTS } from "../../src/core/model/route-hints.ts";
 import type { Service, ServicePort } from "../../src/core/model/service.ts";
 
 /**

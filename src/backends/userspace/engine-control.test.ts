@@ -4,7 +4,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { decode, encode } from "dns-packet";
 import { expect, onTestFinished, test } from "vitest";
 import type { Log } from "../../core/log.ts";
-import { type Group, groupSchema, NO_HINTS } from "../../core/model/group.ts";
+import { type Group, groupSchema } from "../../core/model/group.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import { createEngine, type Engine } from "../../proxy/engine.ts";
 import {

@@ -1,12 +1,7 @@
 import { FAMILIES, type Family, familyOf } from "../../core/model/address.ts";
-import {
-  type Group,
-  type GroupTls,
-  groupSchema,
-  NO_HINTS,
-  type RouteHints,
-} from "../../core/model/group.ts";
+import { type Group, type GroupTls, groupSchema } from "../../core/model/group.ts";
 import { keyOf } from "../../core/model/object.ts";
+import { NO_HINTS, type RouteHints } from "../../core/model/route-hints.ts";
 import {
   type GroupRef,
   groupsOf,

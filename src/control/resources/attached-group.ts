@@ -1,6 +1,6 @@
 import { deepEqual } from "../../core/model/equal.ts";
-import { NO_HINTS } from "../../core/model/group.ts";
 import { keyOf } from "../../core/model/object.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import type { GroupRef, Service } from "../../core/model/service.ts";
 import type { Action, ResourceRef } from "../command.ts";
 import type { ActionSpec } from "../resource-spec.ts";

@@ -5,8 +5,8 @@ import {
   type HealthCheckProtocol,
   type HttpCheck,
   METHOD_SHORTS,
-  type RouteHints,
 } from "../../core/model/group.ts";
+import type { RouteHints } from "../../core/model/route-hints.ts";
 import { type Field, integer, type Lens, list, reference, text, word } from "./fields.ts";
 import { A_HOST, A_HOST_PATTERN, A_PATH, A_PEER, A_STATUS, AN_HTTP_METHOD } from "./rules.ts";
 

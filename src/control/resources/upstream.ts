@@ -1,6 +1,6 @@
-import { NO_HINTS } from "../../core/model/group.ts";
 import { groupKeyOf, keyOf } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import type { GroupRef, Service } from "../../core/model/service.ts";
 import { CONTROL_OWNER, type DesiredChange } from "../world.ts";
 import { actionsOf } from "./actions.ts";

@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { keySchema, type Metadata, metadataFields, optionalPortSchema } from "./common.ts";
-import { MAX_PEERS, peerPatternSchema } from "./peer-pattern.ts";
+import { MAX_PEERS } from "./peer-pattern.ts";
+import { peerPatternSchema } from "./peer-pattern-schema.ts";
+import { NO_HINTS, type RouteHints } from "./route-hints.ts";
 
 export const BALANCING_METHODS = [
   "random",
@@ -21,17 +23,6 @@ export const METHOD_SHORTS: Readonly<Record<string, BalancingMethod>> = Object.f
   rr: "round-robin",
   ll: "least-latency",
 });
-
-/** What a request says about where it wants to go; empty fields say nothing. */
-export interface RouteHints {
-  /** `a.example`, `*.example` for its sub-domains, `*` for any. */
-  readonly host: string;
-  readonly port: number;
-  /** Prefix of the path, by whole segments. */
-  readonly path: string;
-}
-
-export const NO_HINTS: RouteHints = Object.freeze({ host: "", port: 0, path: "" });
 
 export type HealthCheckProtocol = "none" | "tcp" | "tcpDelay" | "http" | "dns";
 

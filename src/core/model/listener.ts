@@ -8,7 +8,8 @@ import {
   optionalPortSchema,
   type Protocol,
 } from "./common.ts";
-import { MAX_PEERS, peerPatternSchema } from "./peer-pattern.ts";
+import { MAX_PEERS } from "./peer-pattern.ts";
+import { peerPatternSchema } from "./peer-pattern-schema.ts";
 import {
   type WebsocksAgent,
   type WebsocksServer,

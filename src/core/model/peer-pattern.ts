@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 /**
  * Who may be at the other end of a TLS connection, by the identity in its certificate: `spiffe://DOMAIN/PATH`,
  * `.../*` for all below it, and `!` before what may not. The first pattern that fits decides.
@@ -17,10 +15,6 @@ const MAX_LENGTH = 2048;
 export function isPeerPattern(text: string): boolean {
   return text.length <= MAX_LENGTH && FORM.test(text);
 }
-
-export const peerPatternSchema: z.ZodType<string> = z
-  .string()
-  .refine(isPeerPattern, PEER_PATTERN_FORM);
 
 /** Whether an identity is let in; who is in none of the patterns is not. */
 export function allowsPeer(patterns: readonly string[], identity: string): boolean {

@@ -52,12 +52,3 @@ export const securityGroupSchema: z.ZodType<SecurityGroup> = z.strictObject({
     )
     .default([]),
 });
-
-/** Whether a rule is about what calls a port in a protocol. */
-export function ruleConcerns(
-  { protocol, minPort, maxPort }: SecurityRule,
-  called: Protocol,
-  port: number,
-): boolean {
-  return (protocol === "any" || protocol === called) && minPort <= port && port <= maxPort;
-}

@@ -12,7 +12,8 @@ import {
   portSchema,
   protocolSchema,
 } from "./common.ts";
-import { NO_HINTS, type RouteHints, routeHintsSchema } from "./group.ts";
+import { routeHintsSchema } from "./group.ts";
+import { NO_HINTS, type RouteHints } from "./route-hints.ts";
 
 export type TrafficPolicy = "Cluster" | "Local";
 

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import {
   fitsTarget,
   parseTargetPattern,
@@ -12,9 +11,6 @@ export interface TargetRule<W extends string> {
   readonly word: W;
   readonly pattern: TargetPattern;
 }
-
-/** Lists that people keep are far shorter; each connection goes through it. */
-const MAX_RULES = 10_000;
 
 /** Reads `deny 10.0.0.0/8`; undefined where it is no rule of these words. */
 export function parseTargetRule<W extends string>(
@@ -30,14 +26,6 @@ export function parseTargetRule<W extends string>(
 /** What would be right, for errors. */
 export function targetRuleForm(words: readonly string[]): string {
   return `${words.join(" or ")} with a target: ${TARGET_PATTERN_FORM}`;
-}
-
-/** Rules as text, each of them checked. */
-export function targetRulesSchema(words: readonly string[]): z.ZodType<readonly string[]> {
-  const rule = z
-    .string()
-    .refine((text) => parseTargetRule(text, words) !== undefined, targetRuleForm(words));
-  return z.array(rule).max(MAX_RULES);
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type HostPort, parseHostPort } from "./address.ts";
-import { targetRulesSchema } from "./target-rules.ts";
+import { targetRulesSchema } from "./target-rules-schema.ts";
 
 /** What a server of WebSocks does with targets. */
 export const ACCESS_WORDS = ["allow", "deny"] as const;

@@ -1,11 +1,7 @@
 import { cidrContains, parseCidr } from "../model/address.ts";
 import type { Listener } from "../model/listener.ts";
-import {
-  type Access,
-  ruleConcerns,
-  type SecurityGroup,
-  type SecurityRule,
-} from "../model/security-group.ts";
+import { ruleConcerns } from "../model/rule-concerns.ts";
+import type { Access, SecurityGroup, SecurityRule } from "../model/security-group.ts";
 import { type Service, sourceRangesFor } from "../model/service.ts";
 import type { GlobalState } from "../store/state.ts";
 import type { Packet } from "./packet.ts";

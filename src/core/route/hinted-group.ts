@@ -1,4 +1,4 @@
-import { NO_HINTS, type RouteHints } from "../model/group.ts";
+import { NO_HINTS, type RouteHints } from "../model/route-hints.ts";
 import type { ServiceGroup } from "../store/state.ts";
 import { type Eligible, keepOnly } from "./eligible.ts";
 import type { Notes } from "./notes.ts";

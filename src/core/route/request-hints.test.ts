@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_HINTS, type RouteHints } from "../model/group.ts";
+import { NO_HINTS, type RouteHints } from "../model/route-hints.ts";
 import type { RequestHint } from "./packet.ts";
 import { isBetterScore, scoreHints } from "./request-hints.ts";
 

@@ -1,4 +1,4 @@
-import type { RouteHints } from "../model/group.ts";
+import type { RouteHints } from "../model/route-hints.ts";
 import type { RequestHint } from "./packet.ts";
 
 const HOST_EXACT = 3;

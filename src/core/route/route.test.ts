@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type Endpoint, endpointSchema } from "../model/endpoint.ts";
-import { type Group, groupSchema, NO_HINTS, type RouteHints } from "../model/group.ts";
+import { type Group, groupSchema } from "../model/group.ts";
 import { listenerSchema } from "../model/listener.ts";
 import { nodeSchema } from "../model/node.ts";
 import type { ModelObject } from "../model/object.ts";
+import { NO_HINTS, type RouteHints } from "../model/route-hints.ts";
 import { securityGroupSchema } from "../model/security-group.ts";
 import { type Service, serviceSchema } from "../model/service.ts";
 import type { Observed } from "./observed.ts";

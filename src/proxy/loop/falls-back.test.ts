@@ -1,7 +1,7 @@
 import { streamDecode, streamEncode } from "dns-packet";
 import { expect, test } from "vitest";
-import { NO_HINTS } from "../../core/model/group.ts";
 import type { ListenerMode } from "../../core/model/listener.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import type { EngineConfig } from "../engine-config.ts";
 import { type SimulatedEnd, SimulatedProxy, simulatedConfig } from "./simulated-proxy.fixture.ts";
 

@@ -1,4 +1,5 @@
-import { type HealthCheck, NO_HINTS } from "../../core/model/group.ts";
+import type { HealthCheck } from "../../core/model/group.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import { type MemoryHost, MemoryHosts } from "../../net/memory/memory-host.ts";
 import { MemoryProvider } from "../../net/memory/memory-provider.ts";

@@ -1,4 +1,5 @@
-import { BALANCING_METHODS, type HealthCheck, NO_HINTS } from "../../core/model/group.ts";
+import { BALANCING_METHODS, type HealthCheck } from "../../core/model/group.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import type { EngineConfig, GroupConfig, ListenerConfig } from "../engine-config.ts";
 import { PROXY_IP, simulatedConfig, UNCHECKED } from "../loop/simulated-proxy.fixture.ts";

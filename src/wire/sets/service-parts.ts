@@ -1,4 +1,4 @@
-import { NO_HINTS } from "../../core/model/group.ts";
+import { NO_HINTS } from "../../core/model/route-hints.ts";
 import type { EdgeAddress, GroupRef } from "../../core/model/service.ts";
 import type { EndingPlace } from "../../core/view/ops.ts";
 import type { ProtoReader } from "../protobuf/proto-reader.ts";

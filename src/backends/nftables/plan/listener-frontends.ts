@@ -1,7 +1,8 @@
 import { familyOf, isWildcard, parseCidr } from "../../../core/model/address.ts";
 import { type Listener, leadsTo, protocolOf } from "../../../core/model/listener.ts";
 import { keyOf } from "../../../core/model/object.ts";
-import { ruleConcerns, type SecurityGroup } from "../../../core/model/security-group.ts";
+import { ruleConcerns } from "../../../core/model/rule-concerns.ts";
+import type { SecurityGroup } from "../../../core/model/security-group.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import {
   type AccessList,

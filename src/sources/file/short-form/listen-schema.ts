@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { cidrSchema, nameSchema } from "../../../core/model/common.ts";
 import { modeSchema, proxyProtocolSchema, resolverSchema } from "../../../core/model/listener.ts";
-import { peerPatternSchema } from "../../../core/model/peer-pattern.ts";
+import { peerPatternSchema } from "../../../core/model/peer-pattern-schema.ts";
 import {
   durationField,
   listenAddressField,

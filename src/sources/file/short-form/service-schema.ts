@@ -7,7 +7,7 @@ import {
   protocolSchema,
 } from "../../../core/model/common.ts";
 import { methodSchema, routeHintsSchema } from "../../../core/model/group.ts";
-import { peerPatternSchema } from "../../../core/model/peer-pattern.ts";
+import { peerPatternSchema } from "../../../core/model/peer-pattern-schema.ts";
 import { durationField, metadata, oneOrMany, portTextField, referenceField } from "./fields.ts";
 import { healthCheckField } from "./health-check-field.ts";
 import { listenSchema } from "./listen-schema.ts";

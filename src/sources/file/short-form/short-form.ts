@@ -1,8 +1,9 @@
 import type { Family } from "../../../core/model/address.ts";
 import type { StringMap } from "../../../core/model/common.ts";
 import type { TopologyHints } from "../../../core/model/endpoint.ts";
-import type { BalancingMethod, RouteHints } from "../../../core/model/group.ts";
+import type { BalancingMethod } from "../../../core/model/group.ts";
 import type { ListenerMode } from "../../../core/model/listener.ts";
+import type { RouteHints } from "../../../core/model/route-hints.ts";
 import type { Access } from "../../../core/model/security-group.ts";
 import type { EdgePolicy, ServiceType, TrafficPolicy } from "../../../core/model/service.ts";
 
