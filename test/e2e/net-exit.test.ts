@@ -2,12 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { buildProgram } from "../../src/net/threads/build-program.fixture.ts";
 import { requires } from "../support/requires.ts";
 
 const FIXTURE = fileURLToPath(new URL("./net-exit.fixture.ts", import.meta.url));
+const ECHO = fileURLToPath(
+  new URL("../../src/net/threads/echo-program.fixture.ts", import.meta.url),
+);
 
 function start(how: string): ChildProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", FIXTURE, how], {
+  buildProgram(ECHO);
+  const child = spawn(process.execPath, [buildProgram(FIXTURE), how], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {

@@ -6,9 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { buildProgram } from "../../src/net/threads/build-program.fixture.ts";
 import { requires } from "../support/requires.ts";
 
 const FIXTURE = fileURLToPath(new URL("./net-take-over.fixture.ts", import.meta.url));
+const ECHO = fileURLToPath(
+  new URL("../../src/net/threads/echo-program.fixture.ts", import.meta.url),
+);
 const CALLERS = 8;
 
 async function offerPath(): Promise<string> {
@@ -18,7 +22,8 @@ async function offerPath(): Promise<string> {
 }
 
 function start(path: string, mode: "first" | "next" | "dies"): ChildProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", FIXTURE, path, mode], {
+  buildProgram(ECHO);
+  const child = spawn(process.execPath, [buildProgram(FIXTURE), path, mode], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => {

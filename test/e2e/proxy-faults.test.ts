@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openListening } from "../../src/net/posix/open-socket.ts";
+import { buildWithThreads } from "../../src/net/threads/build-program.fixture.ts";
 import { close } from "../../src/platform/linux/io-calls.ts";
 import { localAddressOf } from "../../src/platform/linux/socket-names.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
@@ -30,12 +31,14 @@ function deafPort(): number {
 
 /** An engine in a process that may have so many descriptors. */
 async function startLimited(descriptors: number, server: number): Promise<number> {
-  const script = fileURLToPath(new URL("./proxy-limited-engine.ts", import.meta.url));
+  const script = buildWithThreads(
+    fileURLToPath(new URL("./proxy-limited-engine.ts", import.meta.url)),
+  );
   const child: ChildProcess = spawn(
     "sh",
     [
       "-c",
-      `ulimit -n ${descriptors} && exec "$0" --import tsx "$1" "$2"`,
+      `ulimit -n ${descriptors} && exec "$0" "$1" "$2"`,
       process.execPath,
       script,
       String(server),

@@ -3,17 +3,13 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import type { NodeName } from "../../src/core/route/scenarios/topology.ts";
+import { buildWithThreads } from "../../src/net/threads/build-program.fixture.ts";
 import type { BackendReply, BackendRequest, RawOptions } from "./backend-messages.ts";
 import type { ChurnPlan, ChurnReport } from "./endpoint-churn.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HOST = fileURLToPath(new URL("./backend-host.ts", import.meta.url));
-const THREADS = fileURLToPath(new URL("./source-threads.mjs", import.meta.url));
-/** A test that was built ahead, for a kernel that is slow to start programs, has the host beside it. */
-const HOST_ARGS = import.meta.url.endsWith(".ts")
-  ? ["--import", "tsx", "--import", THREADS, HOST]
-  : [HOST.replace(/\.ts$/, ".js")];
 const KEPT_CHARACTERS = 4000;
 
 /** A backend in a process of its own, in the network namespace of the node under test or of another one. */
@@ -25,8 +21,9 @@ export class BackendProcess {
 
   constructor(network: NamespaceNetwork, node: NodeName = "node-a") {
     this.#node = node;
+    const host = buildHost();
     const child = network.inside(node, () =>
-      spawn(process.execPath, HOST_ARGS, {
+      spawn(process.execPath, [host], {
         cwd: ROOT,
         stdio: ["ignore", "ignore", "pipe", "ipc"],
         serialization: "advanced",
@@ -91,4 +88,11 @@ export class BackendProcess {
     if (problem !== undefined) throw new Error(`${request.kind}: ${problem}\n${this.#stderr}`);
     return reply;
   }
+}
+
+/** @returns its file */
+function buildHost(): string {
+  // A test that was built ahead, for a kernel that is slow to start programs, has the host beside it.
+  if (!import.meta.url.endsWith(".ts")) return HOST.replace(/\.ts$/, ".js");
+  return buildWithThreads(HOST);
 }

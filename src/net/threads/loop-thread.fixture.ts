@@ -1,24 +1,16 @@
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../../core/log.ts";
+import { buildProgram } from "./build-program.fixture.ts";
 import { createLoopHost } from "./loop-host.ts";
 import type { LoopThreadHost, WorkerStart } from "./loop-thread.ts";
 
-/** Node 20 does not read TypeScript: a thread that runs the sources lets tsx do it. Compiled tests need no help. */
+/** Threads run the sources, built when the first one is started. Compiled tests have them compiled as well. */
 function startSourceWorker(entry: URL, options: WorkerStart): Worker {
-  if (import.meta.url.endsWith(".js")) {
-    const compiled = new URL(entry.href.replace(/\.ts$/, ".js"));
-    return new Worker(compiled, { ...options, transferList: [...options.transferList] });
-  }
-  const tsx = import.meta.resolve("tsx/esm/api");
-  const script = `import(${JSON.stringify(tsx)}).then(({ register }) => {
-    register();
-    return import(${JSON.stringify(entry.href)});
-  });`;
-  return new Worker(script, {
-    ...options,
-    eval: true,
-    transferList: [...options.transferList],
-  });
+  const program = import.meta.url.endsWith(".js")
+    ? new URL(entry.href.replace(/\.ts$/, ".js"))
+    : buildProgram(fileURLToPath(entry));
+  return new Worker(program, { ...options, transferList: [...options.transferList] });
 }
 
 export interface LoggedLine {
