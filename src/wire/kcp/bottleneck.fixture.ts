@@ -1,5 +1,6 @@
 import { KcpArq } from "./kcp-arq.ts";
 import { DEFAULT_FAST_LEVEL, KCP_MODES } from "./kcp-mode.ts";
+import { COMMAND, SegmentReader } from "./segment.ts";
 
 export interface Bottleneck {
   readonly lossRate: number;
@@ -18,7 +19,13 @@ export interface BottleneckRun {
   /** Bytes of packets that were sent for each of the payload. */
   readonly sentShare: number;
   readonly lostPackets: number;
+  /** Of these, by a queue that was full. */
+  readonly overflowedPackets: number;
   readonly resentSegments: number;
+  /** Of these, how many arrived more than once. */
+  readonly doubledSegments: number;
+  /** What a packet found in the queue, in the mean of the second half. */
+  readonly meanQueueMs: number;
 }
 
 const PACKET_BYTES = 1372;
@@ -40,6 +47,16 @@ export function sendThrough(path: Bottleneck, seconds: number): BottleneckRun {
   const packet = new Uint8Array(PACKET_BYTES);
   const chunk = new Uint8Array(8192);
   const limitMs = seconds * 1000;
+  const arrived = new Set<number>();
+  let doubledSegments = 0;
+  const arrive = (bytes: Uint8Array, nowMs: number): void => {
+    for (const reader = new SegmentReader(bytes); reader.next(); ) {
+      if (reader.command !== COMMAND.PUSH) continue;
+      if (arrived.has(reader.sn)) doubledSegments += 1;
+      arrived.add(reader.sn);
+    }
+    receiver.input(bytes, nowMs);
+  };
   let receivedBytes = 0;
   for (let nowMs = 0; nowMs < limitMs; ) {
     do {
@@ -54,7 +71,7 @@ export function sendThrough(path: Bottleneck, seconds: number): BottleneckRun {
       back.nextAtMs,
     );
     nowMs = Math.max(nowMs + 0.01, Math.ceil(dueMs / path.tickMs) * path.tickMs);
-    there.deliver(nowMs, (bytes) => receiver.input(bytes, nowMs));
+    there.deliver(nowMs, (bytes) => arrive(bytes, nowMs));
     back.deliver(nowMs, (bytes) => sender.input(bytes, nowMs));
     for (let part = receiver.read(); part !== undefined; part = receiver.read()) {
       receivedBytes += part.length;
@@ -64,7 +81,10 @@ export function sendThrough(path: Bottleneck, seconds: number): BottleneckRun {
     megabits: (receivedBytes * 8) / limitMs / 1000,
     sentShare: there.bytes / receivedBytes,
     lostPackets: there.lost,
+    overflowedPackets: there.overflowed,
     resentSegments: sender.resentSegments,
+    doubledSegments,
+    meanQueueMs: there.meanQueueMs(limitMs / 2),
   };
 }
 
@@ -77,6 +97,8 @@ class Direction {
   #freeAtMs = 0;
   bytes = 0;
   lost = 0;
+  overflowed = 0;
+  readonly #waits: { readonly atMs: number; readonly queueMs: number }[] = [];
 
   constructor(path: Bottleneck, seed: number) {
     this.#path = path;
@@ -93,12 +115,19 @@ class Direction {
     this.bytes += byteCount;
     const startMs = Math.max(nowMs, this.#freeAtMs);
     const isFull = startMs - nowMs > this.#path.queueMs;
-    if (!isFull) this.#freeAtMs = startMs + byteCount / this.#bytesPerMs;
+    this.#waits.push({ atMs: nowMs, queueMs: startMs - nowMs });
+    if (isFull) this.overflowed += 1;
+    else this.#freeAtMs = startMs + byteCount / this.#bytesPerMs;
     if (isFull || this.#chance() < this.#path.lossRate) {
       this.lost += 1;
       return;
     }
     this.#flying.push({ atMs: this.#freeAtMs + this.#path.rttMs / 2, bytes });
+  }
+
+  meanQueueMs(sinceMs: number): number {
+    const waits = this.#waits.filter(({ atMs }) => atMs >= sinceMs);
+    return waits.reduce((sum, { queueMs }) => sum + queueMs, 0) / waits.length;
   }
 
   deliver(nowMs: number, arrive: (bytes: Uint8Array) => void): void {

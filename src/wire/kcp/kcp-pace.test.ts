@@ -40,3 +40,36 @@ test.each([0, 0.05])(
     expect(sentShare).toBeLessThan(1.25);
   },
 );
+
+test.each([
+  [0, 28],
+  [0.01, 27],
+  [0.05, 14],
+  [0.2, 0],
+])(
+  "the start hears of the queue before it overfills it, where %d is lost: %d packets overflow",
+  (lossRate, count) => {
+    // As long as the path itself; the start in flight is twice that, and 32 segments.
+    const { overflowedPackets, doubledSegments } = sendThrough({ ...LINE, lossRate }, SECONDS);
+    expect(overflowedPackets).toBe(count);
+    expect(doubledSegments).toBeLessThanOrEqual(3);
+  },
+);
+
+test.each([0.01, 0.05, 0.2])("where %d is lost no queue stands for it", (lossRate) => {
+  expect(sendThrough({ ...LINE, lossRate }, SECONDS).meanQueueMs).toBeLessThan(15);
+});
+
+test.each([
+  [0.01, 1.12],
+  [0.05, 1.16],
+  [0.2, 1.45],
+])("where %d is lost a line takes at most %d bytes for each of the payload", (lossRate, most) => {
+  expect(sendThrough({ ...LINE, lossRate }, SECONDS).sentShare).toBeLessThan(most);
+});
+
+test("the round that sends less ends when the queue is gone", () => {
+  const { megabits } = sendThrough(LINE, 2 * SECONDS);
+  // 20 Mbit/s less the headers are 18.87, and the start is in it.
+  expect(megabits).toBeGreaterThan(18.35);
+});

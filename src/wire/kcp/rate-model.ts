@@ -16,9 +16,10 @@ export interface RateSample {
 }
 
 const STARTUP_GAIN = 2.885;
+/** From the start on: of a queue that holds as much as the path itself, nothing then overflows. */
 const WINDOW_GAIN = 2;
 /** Looks for more, makes up for it, and then goes steadily: one round each. */
-const CYCLE: readonly number[] = [1.25, 0.75, 1, 1, 1, 1, 1, 1];
+const CYCLE: readonly number[] = [1.2, 0.8, 1, 1, 1, 1, 1, 1];
 const RATE_ROUNDS = 10;
 const GROWTH = 1.25;
 const FINDING = 1.05;
@@ -27,11 +28,13 @@ const MAX_LOSS_SHARE = 0.4;
 const LOSS_SMOOTHING = 0.3;
 /** In this round of the cycle the least is sent, and in the next one it is known what became of that. */
 const LEAN_ROUND = 1;
-/** What is sent then, of the rate of arrival: so the queue becomes shorter again. */
+/** What is sent before a full queue, of the rate of arrival: so it becomes shorter again. */
 const QUEUED_GAIN = 0.93;
-/** Round trips so much longer than the shortest mean that a queue is growing. */
-const QUEUE_FACTOR = 1.25;
+/** A queue counts from so much on, as timers and acknowledgements are late, and is full at this share of the way. */
 const QUEUE_SLACK_MS = 8;
+const FULL_QUEUE_SHARE = 0.25;
+/** The share of a full queue that ends the start: what it sends until it hears of that fills it up. */
+const STARTUP_QUEUE = 0.3;
 const FIRST_SEGMENTS = 32;
 
 /**
@@ -50,6 +53,8 @@ export class RateModel {
   #flatRounds = 0;
   #rateAtLastGrowth = 0;
   #cycle = 0;
+  /** What the round before has put into the queue is gone. */
+  #isDrained = false;
   /** The best rate as it was a round ago. */
   #roundRate = 0;
   #roundDelivered = 0;
@@ -72,8 +77,7 @@ export class RateModel {
   get windowBytes(): number {
     const least = FIRST_SEGMENTS * this.#segmentBytes;
     if (this.#bestRate === 0) return least;
-    const gain = this.#state === "startup" ? STARTUP_GAIN : WINDOW_GAIN;
-    return Math.max(least, gain * this.#bestRate * this.#rtt.minMs + least);
+    return WINDOW_GAIN * this.#bestRate * this.#rtt.minMs + least;
   }
 
   get lossShare(): number {
@@ -92,10 +96,10 @@ export class RateModel {
       this.#rates[slot] = Math.max(this.#rates[slot] ?? 0, sample.rate);
       this.#bestRate = Math.max(this.#bestRate, sample.rate);
     }
-    if (this.#state === "startup" && this.#isQueued) this.#state = "drain";
-    if (this.#state === "drain" && sample.flyingBytes <= this.#bestRate * this.#rtt.minMs) {
-      this.#state = "steady";
-    }
+    if (this.#state === "startup" && this.#queueFill > STARTUP_QUEUE) this.#state = "drain";
+    if (sample.flyingBytes > this.#bestRate * this.#rtt.minMs) return;
+    if (this.#state === "drain") this.#state = "steady";
+    else if (this.#cycle === LEAN_ROUND) this.#isDrained = true;
   }
 
   get #firstRate(): number {
@@ -106,18 +110,21 @@ export class RateModel {
   get #gain(): number {
     if (this.#state === "startup") return STARTUP_GAIN;
     if (this.#state === "drain") return 1 / STARTUP_GAIN;
-    return CYCLE[this.#cycle] ?? 1;
+    return this.#isDrained ? 1 : (CYCLE[this.#cycle] ?? 1);
   }
 
-  get #isQueued(): boolean {
-    const { smoothedMs, minMs } = this.#rtt;
-    return smoothedMs > minMs * QUEUE_FACTOR + QUEUE_SLACK_MS;
+  /** 0 where no queue stands, 1 where it is full. */
+  get #queueFill(): number {
+    const { smoothedMs, minMs, hasSample } = this.#rtt;
+    if (!hasSample) return 0;
+    const fill = (smoothedMs - minMs - QUEUE_SLACK_MS) / (FULL_QUEUE_SHARE * minMs);
+    return Math.min(1, Math.max(0, fill));
   }
 
+  /** The longer the queue is, the less is made up for losses, and at last less is sent than arrives. */
   get #compensation(): number {
-    if (this.#isQueued) return QUEUED_GAIN;
-    if (this.#cycle === LEAN_ROUND) return 1;
-    return 1 / (1 - this.#lossShare);
+    const unqueued = this.#cycle === LEAN_ROUND ? 1 : 1 / (1 - this.#lossShare);
+    return unqueued + this.#queueFill * (QUEUED_GAIN - unqueued);
   }
 
   #newRound(delivered: number, sample: RateSample): void {
@@ -129,6 +136,7 @@ export class RateModel {
     }
     this.#roundDelivered = sample.delivered;
     this.#roundLost = 0;
+    this.#isDrained = false;
     // A round in which the sender had nothing to send, or that can not be measured, says nothing, and drives
     // nothing out: with no rate at all nothing would ever be sent again.
     if (sample.isAppLimited || sample.rate === 0) return;
@@ -138,7 +146,7 @@ export class RateModel {
     this.#rates[this.#round % RATE_ROUNDS] = 0;
     this.#bestRate = Math.max(sample.rate, ...this.#rates);
     // As long as looking for more finds it, and no queue, it goes on.
-    const finds = this.#bestRate > rateBefore * FINDING && !this.#isQueued;
+    const finds = this.#bestRate > rateBefore * FINDING && this.#queueFill < 1;
     if (!(this.#cycle === 0 && finds)) this.#cycle = (this.#cycle + 1) % CYCLE.length;
     if (this.#state === "startup") this.#considerFull(share);
   }
