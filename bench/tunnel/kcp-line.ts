@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { openTun, setTunOffloads } from "../../src/platform/linux/tun-device.ts";
@@ -13,13 +14,16 @@ export interface LineConditions {
   /** Each way. */
   readonly delayMs: number;
   readonly megabits: number;
+  readonly queueMs: number;
 }
 
 /** What it starts ends with this process. */
 const LAUNCHER = "setpriv";
 const RELAY = fileURLToPath(new URL("./kcp-relay-task.js", import.meta.url));
-/** What waits before a bottleneck, at most. */
-const QUEUE_MS = 100;
+/** How often it is looked whether a line is quiet; the relay reports as often. */
+const LOOK_MS = 100;
+/** Less than so many bytes between two looks are words of keep-alive. */
+const QUIET_BYTES = 1000;
 
 /** Two hosts out of network namespaces, and a bad line between them, which ends with this process. */
 export class Line {
@@ -34,11 +38,11 @@ export class Line {
     return line;
   }
 
-  private constructor({ lossRate, delayMs, megabits }: LineConditions) {
+  private constructor({ lossRate, delayMs, megabits, queueMs }: LineConditions) {
     this.#sides = { left: NetworkNamespace.create(), right: NetworkNamespace.create() };
     const left = this.#tun("left");
     const right = this.#tun("right");
-    const numbers = [lossRate, delayMs, megabits, QUEUE_MS].map(String);
+    const numbers = [lossRate, delayMs, megabits, queueMs].map(String);
     this.#relay = spawn(LAUNCHER, ["--pdeathsig", "KILL", process.execPath, RELAY, ...numbers], {
       stdio: ["ignore", "pipe", "inherit", left, right],
     });
@@ -56,6 +60,16 @@ export class Line {
   useControl(name: string): void {
     const route = ["route", "replace", "192.0.2.0/24", "dev", "line0", "src", LINE_IP.left];
     this.#sides.left.run(() => execFileSync("ip", [...route, "congctl", name], { stdio: "pipe" }));
+  }
+
+  /** Until hardly anything was sent for so long. */
+  async quiet(forMs: number): Promise<void> {
+    for (let quietMs = 0; quietMs < forMs; ) {
+      const before = this.sent.left + this.sent.right;
+      await setTimeout(LOOK_MS);
+      const isQuiet = this.sent.left + this.sent.right - before < QUIET_BYTES;
+      quietMs = isQuiet ? quietMs + LOOK_MS : 0;
+    }
   }
 
   spawn(side: Side, args: readonly string[], env: NodeJS.ProcessEnv = process.env): ChildProcess {

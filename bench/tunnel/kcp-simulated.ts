@@ -2,7 +2,7 @@ import { KCP_DEFAULTS } from "../../src/net/kcp/kcp-options.ts";
 import { KcpProvider } from "../../src/net/kcp/kcp-provider.ts";
 import { MemoryHosts } from "../../src/net/memory/memory-host.ts";
 import { MemoryProvider } from "../../src/net/memory/memory-provider.ts";
-import { SimulatedNetwork } from "../../src/net/memory/simulated-network.ts";
+import { type LinkConditions, SimulatedNetwork } from "../../src/net/memory/simulated-network.ts";
 import { SelectorEventLoop } from "../../src/net/selector-event-loop.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
 
@@ -13,6 +13,9 @@ export interface SimulatedRun {
   /** Of datagrams with the headers of UDP and IPv4, from the sender and from the receiver. */
   readonly sentBytes: number;
   readonly answeredBytes: number;
+  /** Segments that were sent again, and datagrams that a full queue has dropped. */
+  readonly resentSegments: number;
+  readonly overflowed: number;
 }
 
 const HEADER_BYTES = 28;
@@ -20,8 +23,11 @@ const SERVER = ipAddress("10.0.0.2", 4000);
 const LIMIT_MS = 3_600_000;
 
 /** Sends so much over a path of the simulated network that is 100 ms long, there and back. */
-export function runSimulated(lossRate: number, payloadBytes: number): SimulatedRun {
-  const network = new SimulatedNetwork({ seed: 7, conditions: { latencyMs: 50, lossRate } });
+export function runSimulated(
+  payloadBytes: number,
+  line: Partial<LinkConditions> & Pick<LinkConditions, "lossRate">,
+): SimulatedRun {
+  const network = new SimulatedNetwork({ seed: 7, conditions: { latencyMs: 50, ...line } });
   const hosts = new MemoryHosts(network);
   const end = (name: string, ip: string) => {
     const provider = new KcpProvider(new MemoryProvider(hosts.add(name, [ip])), {
@@ -70,6 +76,8 @@ export function runSimulated(lossRate: number, payloadBytes: number): SimulatedR
     payloadBytes: received,
     sentBytes: out.bytesOut + HEADER_BYTES * out.datagramsOut,
     answeredBytes: back.bytesOut + HEADER_BYTES * back.datagramsOut,
+    resentSegments: out.resentSegments,
+    overflowed: network.overflowed,
   };
   sender.loop.close();
   receiver.loop.close();

@@ -112,10 +112,10 @@ export class MemoryProvider implements Provider {
     if (target === undefined) return;
     const source = this.#host.sourceOf(from, to);
     const { network, name } = this.#host;
-    network.deliverOrDrop(name, target.name, () => {
+    network.deliverOrDrop(name, target.name, bytes.length, () => {
       const receiver = target.datagrams.find(to);
       if (receiver !== undefined) receiver.arrived(bytes, source);
-      else network.deliverOrDrop(target.name, name, refused);
+      else network.deliverOrDrop(target.name, name, 0, refused);
     });
   }
 }

@@ -102,6 +102,28 @@ test("datagrams are lost at the rate of the link", () => {
   expect(arrived).toBeLessThan(800);
 });
 
+test("datagrams leave one after the other at the rate of the link, and a full queue takes no more", () => {
+  // 1,000 bytes and the headers take 8.224 ms; the fourth would have to wait for 24.7 ms.
+  const { network, a, b } = twoHosts(3, { latencyMs: 5, megabits: 1, queueMs: 20 });
+  const from = a.provider.bindDatagram(ipAddress("10.0.0.1", 0));
+  const to = b.provider.bindDatagram(ipAddress("10.0.0.2", 53));
+  const peer = from.peer(to.localAddress());
+  const send = (): void => {
+    from.queue(Buffer.alloc(1000), peer);
+    from.flush();
+  };
+  for (let count = 0; count < 5; count += 1) send();
+  const arrived = [13, 1, 8, 8, 100].map((ms) => {
+    network.clock.advance(ms);
+    return Math.max(0, to.receive());
+  });
+  expect(arrived).toEqual([0, 1, 1, 1, 0]);
+  expect(network.overflowed).toBe(2);
+  send();
+  network.clock.advance(14);
+  expect(to.receive()).toBe(1);
+});
+
 test("a partition holds bytes back; after it heals they arrive", () => {
   const { network, a, b } = twoHosts(1, { latencyMs: 1 });
   const { heard } = listen(b);

@@ -9,9 +9,20 @@ export interface LinkConditions {
   readonly jitterMs: number;
   /** Of packets, 0 to 1. Streams send again; datagrams are gone. */
   readonly lossRate: number;
+  /** What of datagrams passes in a second, in each direction; they wait in a queue, and are lost where that is full. */
+  readonly megabits: number;
+  readonly queueMs: number;
 }
 
-const PERFECT: LinkConditions = { latencyMs: 0, jitterMs: 0, lossRate: 0 };
+const PERFECT: LinkConditions = {
+  latencyMs: 0,
+  jitterMs: 0,
+  lossRate: 0,
+  megabits: Number.POSITIVE_INFINITY,
+  queueMs: Number.POSITIVE_INFINITY,
+};
+/** Of UDP and IPv4. */
+const HEADER_BYTES = 28;
 /** Sending again: after so long, twice as long each time, up to the most. */
 const FIRST_RETRY_MS = 200;
 const MAX_RETRY_MS = 10_000;
@@ -24,7 +35,11 @@ export class SimulatedNetwork {
   readonly clock: VirtualClock;
   readonly #random: () => number;
   readonly #partitions = new Set<string>();
+  /** Until when each direction of a link is busy with what was sent. */
+  readonly #busyUntilMs = new Map<string, number>();
   #conditions: LinkConditions;
+  /** Datagrams that found the queue of a link full. */
+  overflowed = 0;
 
   constructor(options: {
     readonly seed: number;
@@ -51,9 +66,10 @@ export class SimulatedNetwork {
   }
 
   /** Delivers once, or never: a datagram. */
-  deliverOrDrop(from: string, to: string, deliver: () => void): void {
-    if (this.#isLost(from, to)) return;
-    this.clock.callAt(this.clock.nowMs() + this.#delayMs(from, to), () => {
+  deliverOrDrop(from: string, to: string, byteCount: number, deliver: () => void): void {
+    const passedMs = this.#passedMs(from, to, byteCount);
+    if (passedMs === undefined || this.#isLost(from, to)) return;
+    this.clock.callAt(passedMs + this.#delayMs(from, to), () => {
       if (!this.#partitions.has(linkOf(from, to))) deliver();
     });
   }
@@ -72,6 +88,22 @@ export class SimulatedNetwork {
 
   isPartitioned(from: string, to: string): boolean {
     return this.#partitions.has(linkOf(from, to));
+  }
+
+  /** When the last bit of a datagram is on the link; undefined where there is no room for it. */
+  #passedMs(from: string, to: string, byteCount: number): number | undefined {
+    const nowMs = this.clock.nowMs();
+    const { megabits, queueMs } = this.#conditions;
+    if (from === to || megabits === Number.POSITIVE_INFINITY) return nowMs;
+    const direction = `${from} ${to}`;
+    const startMs = Math.max(nowMs, this.#busyUntilMs.get(direction) ?? 0);
+    if (startMs - nowMs > queueMs) {
+      this.overflowed += 1;
+      return undefined;
+    }
+    const passedMs = startMs + ((byteCount + HEADER_BYTES) * 8) / (megabits * 1000);
+    this.#busyUntilMs.set(direction, passedMs);
+    return passedMs;
   }
 
   #isLost(from: string, to: string): boolean {
