@@ -20,7 +20,7 @@ export interface LineConditions {
 /** What it starts ends with this process. */
 const LAUNCHER = "setpriv";
 const RELAY = fileURLToPath(new URL("./kcp-relay-task.js", import.meta.url));
-/** How often it is looked whether a line is quiet; the relay reports as often. */
+/** How often it is looked whether a line is quiet. */
 const LOOK_MS = 100;
 /** Less than so many bytes between two looks are words of keep-alive. */
 const QUIET_BYTES = 1000;

@@ -1,6 +1,6 @@
 /**
  * A line between two TUN devices, descriptors 3 and 4: so slow, so long, so lossy. What does not fit into its queue is
- * lost, too. It says every 100 ms how many bytes came in at each end.
+ * lost, too. It says every 20 ms how many bytes came in at each end.
  */
 import { writeSync } from "node:fs";
 import { EPOLLIN } from "../../src/platform/linux/abi.ts";
@@ -11,7 +11,7 @@ import { allocateNative } from "../../src/platform/linux/native-memory.ts";
 const [lossRate = 0, delayMs = 0, megabits = 1, queueMs = 100] = process.argv.slice(2).map(Number);
 const BYTES_PER_MS = (megabits * 1e6) / 8 / 1000;
 const VNET_BYTES = 10;
-const REPORT_MS = 100;
+const REPORT_MS = 20;
 const scratch = allocateNative(65_536);
 
 interface Packet {

@@ -11,7 +11,7 @@ import {
 } from "../fd.ts";
 import { HostRegistration, type HostSelector } from "../host-selector.ts";
 import type { Region } from "../region.ts";
-import { FIRST_WINDOW_BYTES, MAX_WINDOW_BYTES } from "./tunnel-frames.ts";
+import { FIRST_WINDOW_BYTES, MAX_WINDOW_BYTES, OPEN_WINDOW_BYTES } from "./tunnel-frames.ts";
 
 const ALL = READABLE | WRITABLE | HANGUP | FAILED;
 /** The writer is told again when so much of a window is free. */
@@ -170,6 +170,14 @@ export class KcpStream implements StreamFd {
 
   noteReady(): void {
     // The flags follow from what came.
+  }
+
+  /** Lets the other end send more from the start, so that a new stream does not wait for a word from us. */
+  widen(): void {
+    const byteGrant = OPEN_WINDOW_BYTES - this.#windowBytes;
+    this.#windowBytes = OPEN_WINDOW_BYTES;
+    this.#granted += byteGrant;
+    this.#carrier.grant(this, byteGrant);
   }
 
   /** The other end has accepted it. */

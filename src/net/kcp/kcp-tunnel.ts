@@ -130,6 +130,7 @@ export class KcpTunnel implements StreamCarrier {
     this.#nextId += 2;
     this.#streams.set(stream.id, stream);
     this.#push(frameHeader(FRAME.HEADERS, 0, stream.id, 0));
+    stream.widen();
     return stream;
   }
 
@@ -225,6 +226,7 @@ export class KcpTunnel implements StreamCarrier {
     }
     this.#streams.set(streamId, stream);
     this.#push(frameHeader(FRAME.HEADERS, 0, streamId, 0));
+    stream.widen();
     return true;
   }
 
@@ -321,35 +323,41 @@ export class KcpTunnel implements StreamCarrier {
     return this.isClient ? clientKeepAliveMs : serverKeepAliveMs;
   }
 
+  // Times, not spans, are compared: of numbers with a fraction, what is left of a span may be less than it.
+
+  get #askAtMs(): number {
+    return this.#arq.isIdle ? this.#heardAtMs + this.#keepAliveMs : Number.POSITIVE_INFINITY;
+  }
+
+  get #deadAtMs(): number {
+    if (this.#arq.isIdle) return Number.POSITIVE_INFINITY;
+    return Math.max(this.#heardAtMs, this.#busySinceMs) + this.#host.options.deadAfterMs;
+  }
+
+  get #idleAtMs(): number {
+    if (!this.isClient || this.#streams.size > 0 || !this.#arq.isIdle) {
+      return Number.POSITIVE_INFINITY;
+    }
+    return this.#emptySinceMs + this.#host.options.idleTimeoutMs;
+  }
+
   #nextAtMs(nowMs: number): number {
-    const { deadAfterMs, idleTimeoutMs } = this.#host.options;
-    const liveAtMs = this.#arq.isIdle
-      ? this.#heardAtMs + this.#keepAliveMs
-      : Math.max(this.#heardAtMs, this.#busySinceMs) + deadAfterMs;
-    const idleAtMs =
-      this.isClient && this.#streams.size === 0
-        ? this.#emptySinceMs + idleTimeoutMs
-        : Number.POSITIVE_INFINITY;
-    return Math.min(this.#arq.nextAtMs(nowMs), liveAtMs, idleAtMs);
+    const arqAtMs = this.#arq.nextAtMs(nowMs);
+    return Math.min(arqAtMs, this.#askAtMs, this.#deadAtMs, this.#idleAtMs);
   }
 
   #onTimer(): void {
     const nowMs = this.nowMs();
-    const { deadAfterMs, idleTimeoutMs } = this.#host.options;
-    if (!this.#arq.isIdle) {
-      const silentMs = nowMs - Math.max(this.#heardAtMs, this.#busySinceMs);
-      if (silentMs >= deadAfterMs) {
-        this.#host.counters.lostTunnels += 1;
-        this.lost(-ERRNO.ETIMEDOUT);
-        return;
-      }
-    } else if (this.isClient && this.#streams.size === 0) {
-      if (nowMs - this.#emptySinceMs >= idleTimeoutMs) {
-        this.end("nothing to do", -ERRNO.ECONNRESET);
-        return;
-      }
+    if (nowMs >= this.#deadAtMs) {
+      this.#host.counters.lostTunnels += 1;
+      this.lost(-ERRNO.ETIMEDOUT);
+      return;
     }
-    if (this.#arq.isIdle && nowMs - this.#heardAtMs >= this.#keepAliveMs) this.#ask(nowMs);
+    if (nowMs >= this.#idleAtMs) {
+      this.end("nothing to do", -ERRNO.ECONNRESET);
+      return;
+    }
+    if (nowMs >= this.#askAtMs) this.#ask(nowMs);
     this.#host.markDirty(this);
   }
 

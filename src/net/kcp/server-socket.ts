@@ -236,7 +236,7 @@ export class ServerSocket implements DatagramTaker, TunnelSocket {
   #dropUnconfirmed(): void {
     const nowMs = this.#host.nowMs();
     for (const { tunnel, createdAtMs } of this.#unconfirmed) {
-      const isLate = nowMs - createdAtMs >= UNCONFIRMED_MS;
+      const isLate = nowMs >= createdAtMs + UNCONFIRMED_MS;
       if (!isLate && this.#unconfirmed.size <= MAX_UNCONFIRMED) {
         this.#host.arm(this.#timer, createdAtMs + UNCONFIRMED_MS);
         return;

@@ -7,8 +7,10 @@
 import { FRAME, FRAME_HEADER_BYTES } from "../../wire/http2/protocol.ts";
 
 export const END = 1;
-/** A reader that does nothing gets no more than this. */
+/** What may be sent of a stream before a word about that came. */
 export const FIRST_WINDOW_BYTES = 262_144;
+/** What each end says of a stream as soon as it is open: a path of 40 Mbit/s and 200 ms. */
+export const OPEN_WINDOW_BYTES = 1_048_576;
 /** The most that a stream whose reader keeps up may be ahead of it. */
 export const MAX_WINDOW_BYTES = 4_194_304;
 /** So that no stream makes the others wait. */
