@@ -26,6 +26,8 @@ const MAX_IOVECS = 16_384;
 const PIECES_A_CHUNK = 3;
 /** Of the shortest pieces that TCP may have, and one for the packets before. */
 const MAX_MESSAGES_A_PACKET = 32;
+/** More pieces of one super-packet find no room in what leaves at once. */
+export const MAX_CHUNKS: number = MAX_MESSAGES_A_PACKET * MAX_SEGMENTS;
 /** What is sealed, and the headers of chunks, until the next flush. */
 const SCRATCH_BYTES = 4_194_304;
 
@@ -99,7 +101,7 @@ export class Outgoing {
     this.#single(peer, this.#scratch.address + to, bytes);
   }
 
-  /** A super-packet: nothing of it is copied, the headers are repeated by reference. */
+  /** A super-packet of MAX_CHUNKS pieces at most: nothing is copied, the headers are repeated by reference. */
   sendFastChunks(
     peer: Peer,
     packet: OutgoingPacket,

@@ -5,11 +5,11 @@ import { VNET_BYTES } from "../../platform/linux/tun-device.ts";
 import type { PacketPlace } from "../../wire/ip/answer-header.ts";
 import { clampMss } from "../../wire/ip/clamp-mss.ts";
 import { mayBeFragmented, writePortUnreachable, writeTooBig } from "../../wire/ip/icmp-error.ts";
-import { PROTOCOL_TCP } from "../../wire/ip/ip-numbers.ts";
-import { IpPacket } from "../../wire/ip/ip-packet.ts";
+import { PROTOCOL_TCP, PROTOCOL_UDP } from "../../wire/ip/ip-numbers.ts";
+import { IpPacket, NOT_A_FRAGMENT } from "../../wire/ip/ip-packet.ts";
 import { writeTcpReset } from "../../wire/ip/tcp-reset.ts";
 import { DROPPED, LOCAL, type PacketRouter, REFUSED, UNKNOWN } from "../flows/packet-router.ts";
-import type { Outgoing } from "./outgoing.ts";
+import { MAX_CHUNKS, type Outgoing } from "./outgoing.ts";
 import type { Peer } from "./peer.ts";
 import type { Session } from "./session.ts";
 import type { TunWriter } from "./tun-writer.ts";
@@ -104,12 +104,23 @@ export class TunIntake {
       this.#options.onUnknown(router.unknown, bytes.subarray(virtioAt, virtioAt + count));
     } else if (verdict === LOCAL) {
       writer.write(address + virtioAt, count);
+    } else if (size > 0 && !this.#isOfPieces(at, byteCount, size)) {
+      router.counts.malformed += 1;
     } else {
       const isTooLong = mayBeTooLong && this.#refuseTooLong(verdict, at, byteCount, size);
       if (isTooLong) return;
       clampMss(view, at, router.packet, shorter(mtu, verdict.maxPacketBytes), partial);
       this.#send(verdict, virtioAt, byteCount, partial, size, nowMs);
     }
+  }
+
+  /** A workload can write virtio headers of its own: the kernel passes on what cuts a packet into single bytes. */
+  #isOfPieces(at: number, byteCount: number, size: number): boolean {
+    const { packet } = this.#options.router;
+    const isTcpOrUdp = packet.protocol === PROTOCOL_TCP || packet.protocol === PROTOCOL_UDP;
+    if (!isTcpOrUdp || packet.fragment !== NOT_A_FRAGMENT) return false;
+    const payload = byteCount - packet.headerBytes(this.#memory.view, at);
+    return payload > 0 && payload <= size * MAX_CHUNKS;
   }
 
   #send(
