@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { Lookups } from "./lookups.ts";
-import { ParkedPackets } from "./parked-packets.ts";
 
 test("an address is asked for once; one that nobody has is not asked for again for a while", () => {
   const lookups = new Lookups();
@@ -33,18 +32,4 @@ test("what is remembered is bounded", () => {
   expect(asked.filter((what) => what === "ask")).toHaveLength(4096);
   for (let index = 0; index < 5000; index += 1) lookups.missed(String(index), 0);
   expect([lookups.note("0", 1), lookups.note("4999", 1)]).toEqual(["ask", "drop"]);
-});
-
-test("packets wait in order, each in a copy, and not more than there is room for", () => {
-  const parked = new ParkedPackets();
-  const packet = Uint8Array.of(1);
-  parked.park("a", packet);
-  packet[0] = 2;
-  for (let count = 0; count < 20; count += 1) parked.park("a", packet);
-  expect(parked.take("a").map(([first]) => first)).toEqual([1, ...new Array(15).fill(2)]);
-  expect([parked.take("a").length, parked.dropped]).toEqual([0, 5]);
-  for (let key = 0; key < 40; key += 1) parked.park(String(key), new Uint8Array(65_536));
-  expect(parked.dropped).toBe(5 + 8);
-  parked.drop("0");
-  expect(parked.dropped).toBe(5 + 8 + 1);
 });

@@ -255,7 +255,7 @@ export class TunnelProgram implements LoopProgram {
       this.#path.router.counts.noRoute += 1;
       return;
     }
-    this.#parked.park(ip, packet);
+    this.#parked.park(ip, packet, this.#nowMs);
     if (what === "ask") this.#report({ kind: "lookup", address: ip });
   }
 
@@ -266,7 +266,7 @@ export class TunnelProgram implements LoopProgram {
   }
 
   #onUnready(peer: Peer, packet: Uint8Array): void {
-    this.#parked.park(PEER_MARK + peer.node, packet);
+    this.#parked.park(PEER_MARK + peer.node, packet, this.#nowMs);
     this.#handshakes.want(peer, this.#nowMs);
   }
 
@@ -283,6 +283,7 @@ export class TunnelProgram implements LoopProgram {
     const news = this.#keeper.takeNews(this.#path.flows);
     if (news !== undefined) this.#report({ kind: "keep", news });
     for (const ip of this.#lookups.expire(nowMs)) this.#parked.drop(ip);
+    this.#parked.expire(nowMs);
     this.#handshakes.tick(nowMs);
     if (nowMs - this.#probedMs < this.#data.probeIntervalMs) return;
     this.#probedMs = nowMs;
