@@ -23,8 +23,8 @@ test("the longest network that holds an address decides", () => {
       for (const ip of IPS) expect(map.findWords(wordsOfIp(ip))).toBe(longest(networks, ip));
       const [gone, ...left] = networks;
       if (gone === undefined) return;
-      map.delete(gone);
-      map.delete(gone);
+      map.delete(gone, gone);
+      map.delete(gone, gone);
       for (const ip of IPS) expect(map.findWords(wordsOfIp(ip))).toBe(longest(left, ip));
     }),
   );
@@ -36,6 +36,15 @@ test("a network has one value", () => {
   map.add("10.18.0.0/26", "a");
   expect(() => map.add("10.18.0.0/26", "b")).toThrow("somebody else has it already");
   expect(() => map.add("10.18.0.0/33", "b")).toThrow('network: "10.18.0.0/33" is none');
+});
+
+test("who had a network before can not take it from who has it now", () => {
+  const map = new PrefixMap<string>();
+  map.add("10.18.0.0/26", "a");
+  map.delete("10.18.0.0/26", "a");
+  map.add("10.18.0.0/26", "b");
+  map.delete("10.18.0.0/26", "a");
+  expect(map.findWords(wordsOfIp("10.18.0.1"))).toBe("b");
 });
 
 function longest(networks: readonly string[], ip: string): string | undefined {

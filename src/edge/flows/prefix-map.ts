@@ -39,12 +39,14 @@ export class PrefixMap<V> {
     ]);
   }
 
-  /** Succeeds where it is not there. */
-  delete(cidr: string): void {
+  /** Succeeds where it is not there, or has another value. */
+  delete(cidr: string, value: V): void {
     const { parsed, network } = read(cidr);
     const level = this.#level(parsed);
     const hash = hashOf(network.w0, network.w1, network.w2, network.w3);
-    const left = level.entries.get(hash)?.filter((entry) => !sameWords(entry.network, network));
+    const left = level.entries
+      .get(hash)
+      ?.filter((entry) => entry.value !== value || !sameWords(entry.network, network));
     if (left === undefined || left.length === 0) level.entries.delete(hash);
     else level.entries.set(hash, left);
     if (level.entries.size === 0) this.#levels = this.#levels.filter((each) => each !== level);

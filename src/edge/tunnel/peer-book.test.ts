@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { putSockaddr, sockaddrKey } from "../../platform/linux/sockaddr.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
+import { wordsOfIp } from "../../wire/ip/address-words.ts";
 import type { TunnelMode } from "./peer.ts";
 import { PeerBook } from "./peer-book.ts";
 
@@ -38,3 +39,24 @@ test("peers of other modes keep to their port", () => {
   expect(book.compatAt(keyOf("192.0.2.2", 50_103))).toBeUndefined();
   expect(book.compatAt(keyOf("192.0.2.2", 40_000))).toBeUndefined();
 });
+
+test.each([["a", "b"] as const, ["b", "a"] as const])(
+  "two peers that exchange networks and keys have both, %s first",
+  (first, second) => {
+    const book = new PeerBook(["10.18.0.0/26"]);
+    const set = (node: string, ofNetwork: number, publicKey: string) =>
+      book.set({ node, subnets: [`10.18.${ofNetwork}.0/26`], publicKey, modes: ["secure"] });
+    set(first, 1, "key 1");
+    set(second, 2, "key 2");
+    for (const node of [first, second]) book.release(node);
+    set(first, 2, "key 2");
+    set(second, 1, "key 1");
+    expect(book.routes.findWords(wordsOfIp("10.18.2.1"))).toBe(book.get(first));
+    expect(book.routes.findWords(wordsOfIp("10.18.1.1"))).toBe(book.get(second));
+    expect(book.withKey("key 2")?.node).toBe(first);
+    expect(book.withKey("key 1")?.node).toBe(second);
+    book.remove(first);
+    expect(book.routes.findWords(wordsOfIp("10.18.2.1"))).toBeUndefined();
+    expect(book.withKey("key 1")?.node).toBe(second);
+  },
+);

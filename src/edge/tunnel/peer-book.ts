@@ -70,7 +70,9 @@ export class PeerBook {
 
   /** Gives up its networks, until it is set again. */
   release(node: string): void {
-    for (const subnet of this.#peers.get(node)?.spec.subnets ?? []) this.routes.delete(subnet);
+    const peer = this.#peers.get(node);
+    if (peer === undefined) return;
+    for (const subnet of peer.spec.subnets) this.routes.delete(subnet, peer);
   }
 
   remove(node: string): Peer | undefined {
@@ -127,8 +129,11 @@ export class PeerBook {
   #unlink(peer: Peer): void {
     const { node, subnets, publicKey } = peer.spec;
     this.#peers.delete(node);
-    for (const subnet of subnets) this.routes.delete(subnet);
-    if (publicKey !== undefined) this.#byKey.delete(publicKey);
+    // What was its own may be another one's by now.
+    for (const subnet of subnets) this.routes.delete(subnet, peer);
+    if (publicKey !== undefined && this.#byKey.get(publicKey) === peer) {
+      this.#byKey.delete(publicKey);
+    }
     if (this.#byEndpoint.get(peer.endpointKey) === peer) this.#byEndpoint.delete(peer.endpointKey);
     this.#setCompat(peer, false);
   }
