@@ -26,7 +26,9 @@ export class FragmentTable<V> {
   }
 }
 
+/** RFC 8200, 4.5: of IPv6 only the first piece tells the protocol, as more headers may follow that of the piece. */
 function keyOf(packet: IpPacket): string {
-  const { s0, s1, s2, s3, d0, d1, d2, d3, protocol, fragmentId } = packet;
+  const { isV6, s0, s1, s2, s3, d0, d1, d2, d3, fragmentId } = packet;
+  const protocol = isV6 ? "v6" : packet.protocol;
   return [s0, s1, s2, s3, d0, d1, d2, d3, protocol, fragmentId].join();
 }

@@ -246,6 +246,26 @@ test("later fragments go where the first one went, and without it nowhere", () =
   expect(router.counts.lostFragment).toBe(1);
 });
 
+test("later fragments of IPv6 follow the first one, which alone tells what comes behind further headers", () => {
+  const { serve, router } = world();
+  serve("b");
+  const whole = packetOf(call(1, { source: "fc00::2", destination: "fdff:2000::1" }));
+  const fragment = (word: number) => {
+    // A fragment header, and in the first piece options for the destination, before UDP.
+    const header = Buffer.from([60, 0, 0, 0, 0, 0, 0, 7]);
+    header.writeUInt16BE(word, 2);
+    const options = Buffer.from([17, 0, 1, 4, 0, 0, 0, 0]);
+    const bytes = Buffer.concat([whole.subarray(0, 40), header, options, whole.subarray(40)]);
+    bytes[6] = 44;
+    bytes.writeUInt16BE(bytes.length - 40, 4);
+    const verdict = router.fromLocal(viewOf(bytes), 0, bytes.length, false, 0);
+    return [typeof verdict === "string" ? verdict : verdict.node, bytes.readUInt16BE(38)];
+  };
+  expect(fragment(1)).toEqual(["b", 0x0109]);
+  expect(fragment(8)).toEqual(["b", 0x0109]);
+  expect(router.counts.lostFragment).toBe(0);
+});
+
 test("nothing is sent to a peer that is gone: neither the rest of a datagram nor an error", () => {
   const { serve, router, peerOf, out, back } = world();
   serve("b");
