@@ -1,4 +1,4 @@
-import { sameWords } from "../../wire/ip/address-words.ts";
+import { type AddressWords, sameWords } from "../../wire/ip/address-words.ts";
 import { PROTOCOL_TCP, PROTOCOL_UDP, TCP_FIN, TCP_RST } from "../../wire/ip/ip-numbers.ts";
 import type { IpPacket } from "../../wire/ip/ip-packet.ts";
 import type { PacketEnds, Translation } from "../../wire/ip/translate.ts";
@@ -15,6 +15,7 @@ import {
   isBack,
   NO_FLOW,
 } from "./flow.ts";
+import { addressHash, flowHash } from "./flow-hash.ts";
 import { FlowList } from "./flow-list.ts";
 import { FlowPlaces } from "./flow-places.ts";
 import { FlowRecords } from "./flow-records.ts";
@@ -98,8 +99,11 @@ export class FlowTable<T> {
 
   /** The direction of a flow that a packet belongs to, or NO_FLOW. */
   find(packet: IpPacket): FlowEnd {
-    const from = this.#seed ^ packet.s2 ^ packet.s3;
-    const hash = mix(from, packet.d2 ^ packet.d3, packet.ports, packet.protocol);
+    const { isV6 } = packet;
+    const seed = this.#seed;
+    const from = addressHash(seed, isV6, packet.s0, packet.s1, packet.s2, packet.s3);
+    const to = addressHash(seed, isV6, packet.d0, packet.d1, packet.d2, packet.d3);
+    const hash = flowHash(from, to, packet.ports, packet.protocol);
     const records = this.#records;
     let end = (this.#buckets[hash & (this.#buckets.length - 1)] ?? 0) - 1;
     while (end !== NO_FLOW && !records.matches(end, packet)) end = records.nextOf(end) - 1;
@@ -269,9 +273,12 @@ export class FlowTable<T> {
   }
 
   #bucketOf(protocol: number, { source, destination, ports }: PacketEnds): number {
-    const from = this.#seed ^ source.w2 ^ source.w3;
-    const hash = mix(from, destination.w2 ^ destination.w3, ports, protocol);
+    const hash = flowHash(this.#hashOf(source), this.#hashOf(destination), ports, protocol);
     return hash & (this.#buckets.length - 1);
+  }
+
+  #hashOf({ isV6, w0, w1, w2, w3 }: AddressWords): number {
+    return addressHash(this.#seed, isV6, w0, w1, w2, w3);
   }
 
   #bucketOfEnd(end: FlowEnd): number {
@@ -296,13 +303,6 @@ export class FlowTable<T> {
     while (at !== NO_FLOW && records.nextOf(at) !== end + 1) at = records.nextOf(at) - 1;
     if (at !== NO_FLOW) records.setNext(at, records.nextOf(end));
   }
-}
-
-function mix(source: number, destination: number, ports: number, protocol: number): number {
-  let hash = Math.imul(source, 0x9e3779b1) ^ Math.imul(destination, 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) ^ Math.imul(ports ^ protocol, 0xc2b2ae35);
-  hash = Math.imul(hash ^ (hash >>> 13), 0x297a2d39);
-  return hash ^ (hash >>> 16);
 }
 
 function sameEnds(a: PacketEnds, b: PacketEnds): boolean {
