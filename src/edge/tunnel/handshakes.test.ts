@@ -118,13 +118,30 @@ describe("handshakes of tunnels", requires("linux"), () => {
     const b = new Node("b");
     const stranger = { identity: parseKeyPair(generateTunnelKey()), identifier: TUNNEL_IDENTIFIER };
     const payload = Buffer.alloc(14);
-    const flood = initiate(stranger, b.identity.publicBytes, { senderIndex: 1, payload })?.message;
-    for (let index = 0; index < 200; index += 1) b.receive(flood);
+    for (let senderIndex = 1; senderIndex <= 200; senderIndex += 1) {
+      b.receive(initiate(stranger, b.identity.publicBytes, { senderIndex, payload })?.message);
+    }
     const genuine = new Node("a").begin();
     b.receive(genuine, 999);
     expect(b.answered).toHaveLength(0);
     b.receive(genuine, 1000);
     expect(b.answered).toHaveLength(1);
+  });
+
+  test("who repeats what it heard, as it was or with what nothing vouches for changed, takes nothing from others", () => {
+    const [a, b] = [new Node("a"), new Node("b")];
+    const stranger = { identity: parseKeyPair(generateTunnelKey()), identifier: TUNNEL_IDENTIFIER };
+    const content = { senderIndex: 1, payload: Buffer.alloc(14) };
+    const heard = [a.begin(), initiate(stranger, b.identity.publicBytes, content)?.message];
+    for (const message of heard) {
+      for (let index = 0; index < 500; index += 1) {
+        message?.writeUInt32LE(index, message.length - 4);
+        b.receive(message);
+      }
+    }
+    b.receive(new Node("a", { clockMs: 2_000_000 }).begin());
+    expect(b.answered).toHaveLength(2);
+    expect(b.handshakes.counts.refused).toBe(999);
   });
 
   test("a long message is refused before it is hashed, whoever wrote it", () => {

@@ -6,6 +6,7 @@ import {
   type Initiated,
   initiate,
   isAddressedTo,
+  markOf,
   readInitiation,
   readResponse,
   receiverOfResponse,
@@ -29,6 +30,8 @@ const PATIENCE_MS = 30_000;
 const MAX_READ_A_SECOND = 200;
 /** of so many whose authenticator is looked at. Those that know nothing of this node take nothing from the others. */
 const MAX_CHECKED_A_SECOND = 4000;
+/** So many are known again: who just listens can repeat what others wrote, and not write anything. */
+const MAX_MARKS = 4096;
 const MODE_NUMBERS: Readonly<Record<SessionMode, number>> = { secure: 1, fast: 2 };
 const MODES: readonly SessionMode[] = ["secure", "fast"];
 const MAX_SESSIONS_A_PEER = 3;
@@ -83,6 +86,8 @@ export class Handshakes {
   readonly #pending = new Map<string, Pending>();
   /** The newest initiation of each peer, by its key: older ones are repeated by somebody else. */
   readonly #newest = new Map<string, Buffer>();
+  /** Of messages that were read, the oldest first. */
+  readonly #marks = new Set<string>();
   #lastStamp = 0n;
   #toCheck = 0;
   #toRead = 0;
@@ -255,8 +260,14 @@ export class Handshakes {
     }
     this.#toCheck -= 1;
     if (this.#toCheck < 0 || !isAddressedTo(this.#options.handshaker, message)) return false;
+    const mark = markOf(message);
+    if (this.#marks.has(mark)) return false;
     this.#toRead -= 1;
-    return this.#toRead >= 0;
+    if (this.#toRead < 0) return false;
+    const [oldest] = this.#marks;
+    if (this.#marks.size >= MAX_MARKS && oldest !== undefined) this.#marks.delete(oldest);
+    this.#marks.add(mark);
+    return true;
   }
 
   /** Never the same twice, and never an older one, as long as the clock of the machine goes on. */

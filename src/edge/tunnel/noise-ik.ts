@@ -96,6 +96,12 @@ export function isAddressedTo({ identity }: Handshaker, message: Buffer): boolea
   );
 }
 
+/** The same for a message that somebody repeats, whatever is changed of it that nothing vouches for. */
+export function markOf(message: Buffer): string {
+  const end = message.length - MAC_BYTES;
+  return message.toString("latin1", end - MAC_BYTES, end);
+}
+
 /** What an initiation says; undefined where it is none for this node. */
 export function readInitiation(
   { identity, identifier }: Handshaker,
