@@ -14,6 +14,7 @@ import {
   identifySchema,
   joinSchema,
   nothingSchema,
+  reconcileSchema,
   removeNodeSchema,
   renewSchema,
   revokeTokenSchema,
@@ -60,6 +61,7 @@ export function createManagerGate(
     Leave: asNode(nothingSchema, async ({ name }) => leave(manager, name)),
     Deploy: asNode(deploySchema, ({ name }, request) => manager.deploy(name, request)),
     Undeploy: asNode(undeploySchema, ({ name }, request) => manager.undeploy(name, request)),
+    Reconcile: asNode(reconcileSchema, ({ name }, request) => manager.reconcile(name, request)),
     Table: async (caller, request) => {
       if (caller.kind !== "local") nodeOf(caller);
       return manager.table.find(parse(tableSchema, request).query);

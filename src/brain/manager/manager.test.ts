@@ -234,6 +234,42 @@ test("a node that leaves takes its instances and empty services along", async ()
   );
 });
 
+test("what a node does not name is not there any more, and nothing else goes", async () => {
+  const { manager, store } = world();
+  const declared = {
+    name: "told",
+    edgeIPs: [{ address: "10.30.9.9" }],
+    groups: [{ group: "default/other" }],
+  };
+  store.transact("file", (tx) => tx.set(parseKind("Service", declared)));
+  await manager.join(await joining(manager, "a"));
+  await manager.join(await joining(manager, "b"));
+  const of = (service: string, instance: number) =>
+    deploySchema.parse({ ...web(instance), service: `default/${service}` });
+  for (const instance of [0, 1]) await manager.deploy("a", web(instance));
+  await manager.deploy("b", web(2));
+  for (const instance of [0, 1]) await manager.deploy("a", of("told", instance));
+  await manager.deploy("a", of("db", 0));
+  const instances = ["web", "told"].map((name) => ({ service: `default/${name}`, instance: 1 }));
+  const elsewhere = { service: "default/web", instance: 2 };
+  expect(await manager.reconcile("a", { instances: [...instances, elsewhere] })).toEqual({
+    gone: 3,
+  });
+  const running = ["web", "told", "db"].flatMap(
+    (name) => manager.table.find(`default/${name}`).services[0]?.instances ?? [],
+  );
+  expect(running.map(({ name, node }) => `${name} ${node}`).sort()).toEqual([
+    "other-1 a",
+    "web-1 a",
+    "web-2 b",
+  ]);
+  expect([...store.state().services.keys()].sort()).toEqual(["default/told", "default/web"]);
+  const own = store.get("Service", "default/web")?.edgeIPs.map(({ instance }) => instance);
+  expect([...new Set(own)].sort()).toEqual([-1, 1, 2]);
+  expect(await manager.reconcile("a", { instances })).toEqual({ gone: 0 });
+  await expect(manager.reconcile("nobody", { instances })).rejects.toThrow("not known here");
+});
+
 test("a service of another source keeps its addresses, and gets instances", async () => {
   const { manager, store } = world();
   const declared = { name: "web", edgeIPs: [{ address: "10.30.9.9" }] };

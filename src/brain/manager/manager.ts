@@ -2,6 +2,7 @@ import type { Buffer } from "node:buffer";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricFamily } from "../../core/metrics/metric-family.ts";
+import type { Endpoint } from "../../core/model/endpoint.ts";
 import { deepEqual } from "../../core/model/equal.ts";
 import type { Node } from "../../core/model/node.ts";
 import { parseKind } from "../../core/model/parse.ts";
@@ -24,6 +25,8 @@ import type {
   JoinRequest,
   NodeCredentials,
   NodeTerms,
+  ReconcileAnswer,
+  ReconcileRequest,
   RenewAnswer,
   RenewRequest,
   UndeployAnswer,
@@ -214,8 +217,29 @@ export class Manager {
     return this.#changing(() => planUndeploy(this.#deploymentOf(request.service), node, request));
   }
 
-  #clearanceOf(node: string): ReturnType<typeof planClearance> {
-    return planClearance(node, this.#options.ledger, this.#publisher.placements);
+  /** What a node does not name is not there: one that was killed may have told of more than it wrote down. */
+  async reconcile(node: string, { instances }: ReconcileRequest): Promise<ReconcileAnswer> {
+    const gone = await this.#changing(() => {
+      this.#nodeOf(node);
+      const staying = new Set(
+        instances.flatMap(({ service, instance }) =>
+          this.#deploymentOf(service).instances.filter((each) => each.instance === instance),
+        ),
+      );
+      const change = this.#clearanceOf(node, (endpoint) => staying.has(endpoint));
+      return { change, result: change.delete.filter(({ kind }) => kind === "Endpoint") };
+    });
+    const keys = gone.map(({ key }) => key);
+    if (gone.length > 0)
+      this.#options.log.info({ node, gone: keys }, "a node has less than it told");
+    return { gone: gone.length };
+  }
+
+  #clearanceOf(
+    node: string,
+    stays?: (endpoint: Endpoint) => boolean,
+  ): ReturnType<typeof planClearance> {
+    return planClearance(node, this.#options.ledger, this.#publisher.placements, stays);
   }
 
   #deploymentOf(key: string): Pick<DeploymentContext, "own" | "foreign" | "instances" | "isAlive"> {

@@ -16,6 +16,7 @@ import {
   type IdentifyRequest,
   type JoinRequest,
   MAX_ROUND_TRIPS,
+  type ReconcileRequest,
   type RemoveNodeRequest,
   type RenewRequest,
   type RevokeTokenRequest,
@@ -25,6 +26,8 @@ import {
 
 /** More of anything in one request is a mistake. */
 const MAX_ITEMS = 64;
+/** Of one node. */
+const MAX_INSTANCES = 65_536;
 const MAX_NAME = 253;
 const MAX_KEY = 4096;
 const DAY_MS = 86_400_000;
@@ -107,6 +110,10 @@ export const deploySchema: z.ZodType<DeployRequest> = z.strictObject({
 });
 
 export const undeploySchema: z.ZodType<UndeployRequest> = z.strictObject(instanceFields);
+
+export const reconcileSchema: z.ZodType<ReconcileRequest> = z.strictObject({
+  instances: z.array(z.strictObject(instanceFields)).max(MAX_INSTANCES),
+});
 
 export const tableSchema: z.ZodType<TableRequest> = z.strictObject({
   query: z.string().min(1).max(512),

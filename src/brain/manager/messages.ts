@@ -46,6 +46,11 @@ export interface UndeployRequest {
   readonly instance: number;
 }
 
+/** All that runs on a node. */
+export interface ReconcileRequest {
+  readonly instances: readonly UndeployRequest[];
+}
+
 export interface DeployRequest extends UndeployRequest {
   readonly addresses: readonly string[];
   /** Missing: as the service has them. */
@@ -125,6 +130,11 @@ export interface DeployAnswer {
   readonly service: string;
   readonly instance: number;
   readonly edgeIPs: readonly EdgeAddress[];
+}
+
+export interface ReconcileAnswer {
+  /** How many it was believed to have that it does not. */
+  readonly gone: number;
 }
 
 export interface UndeployAnswer {

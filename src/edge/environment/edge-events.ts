@@ -7,7 +7,12 @@ export type EdgeEvent =
       readonly nsAddress: string;
       readonly nsAddressv6: string;
     }
-  | { readonly type: "failed"; readonly serviceName: string; readonly reason: string }
+  | {
+      readonly type: "failed" | "refused";
+      readonly serviceName: string;
+      readonly reason: string;
+    }
+  | { readonly type: "accepted"; readonly serviceName: string }
   | { readonly type: "address-changed"; readonly nodeIp: string; readonly before: string };
 
 /** Events with the number and the time of each. */

@@ -15,18 +15,25 @@ const silent = (): void => undefined;
 function world(announced: readonly string[] = []) {
   const calls: string[] = [];
   const warnings: string[] = [];
+  const told: string[] = [];
   const manager: { refusal: CoreError | undefined } = { refusal: undefined };
   const link = {
     call: async (method: string, request: object) => {
-      calls.push(`${method} ${"ready" in request ? request.ready : ""}`.trim());
+      const said = "instances" in request ? JSON.stringify(request.instances) : undefined;
+      calls.push(`${method} ${said ?? ("ready" in request ? request.ready : "")}`.trim());
       if (manager.refusal !== undefined) throw manager.refusal;
       return { edgeIPs: [] };
     },
   };
   const warn = (_: object, message: string): void => void warnings.push(message);
   const log = { debug: silent, info: silent, error: silent, warn };
-  const announcements = new Announcements(link, announced, { log, onTold: silent });
-  return { announcements, calls, warnings, manager };
+  const announcements = new Announcements(link, announced, {
+    log,
+    onTold: silent,
+    onRefused: ({ appName }, reason) => told.push(`${appName} refused: ${reason}`),
+    onAccepted: ({ appName }) => told.push(`${appName} accepted`),
+  });
+  return { announcements, calls, warnings, told, manager };
 }
 
 test("what a manager refuses is tried again and again, and complained of once", async () => {
@@ -68,4 +75,32 @@ test("what an earlier process announced and does not run any more is withdrawn",
   await announcements.sync();
   expect(calls).toEqual(["Undeploy", "Deploy true"]);
   expect(announcements.announced).toEqual(["default/web#0"]);
+});
+
+test("all that runs here is told at once, and what the manager forgot by that is not withdrawn again", async () => {
+  const { announcements, calls, manager } = world(["default/old#3"]);
+  await announcements.announce(ROW);
+  await announcements.reconcile();
+  expect(calls.slice(1)).toEqual(['Reconcile [{"service":"default/web","instance":0}]']);
+  expect(announcements.announced).toEqual(["default/web#0"]);
+  manager.refusal = AWAY;
+  await expect(announcements.reconcile()).rejects.toBe(AWAY);
+  // An older manager.
+  manager.refusal = new CoreError("ERR_API_REFUSED", "gRPC status 12");
+  await announcements.reconcile();
+  expect(announcements.announced).toEqual(["default/web#0"]);
+});
+
+test("an instance that another node took over is told of once, and again when that is over", async () => {
+  const { announcements, told, manager } = world(["default/web#0"]);
+  manager.refusal = AWAY;
+  announcements.setLocal([ROW]);
+  await announcements.sync();
+  expect(told).toEqual([]);
+  manager.refusal = TAKEN;
+  for (const _ of [1, 2]) await announcements.sync();
+  expect(told).toEqual(["web refused: instance 0 runs on node two"]);
+  manager.refusal = undefined;
+  for (const _ of [1, 2]) await announcements.sync();
+  expect(told.slice(1)).toEqual(["web accepted"]);
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { messageOf } from "../../../core/errors.ts";
+import { CoreError, messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { ipSchema } from "../../../core/model/common.ts";
 import { Turns } from "../../../core/turns.ts";
@@ -21,27 +21,40 @@ const deployedSchema = z.object({
   ),
 });
 
+/** What becomes of what a manager is told. */
+export interface AnnouncementEvents {
+  readonly log: Log;
+  /** What the manager knows has changed. */
+  readonly onTold: () => void;
+  /** It refuses an instance that runs here, for another reason than before. */
+  readonly onRefused?: (instance: InstanceName, reason: string) => void;
+  /** It takes one that it refused. */
+  readonly onAccepted?: (instance: InstanceName) => void;
+}
+
 /** What a manager shall know of the instances that run here, and what it does know. */
 export class Announcements {
   readonly #link: Pick<ManagerLink, "call">;
   readonly #log: Log;
-  readonly #onTold: () => void;
+  readonly #events: AnnouncementEvents;
   readonly #turns = new Turns();
   readonly #wanted = new Map<string, { readonly row: TableRow; readonly ready: boolean }>();
   /** The requests that the manager answered; empty where it may know something else by now. */
   readonly #told = new Map<string, string>();
   /** What the log has of those that the manager was not told of: it is tried again and again. */
   readonly #complaints = new Map<string, string>();
+  /** Those of them that the manager refuses, and why. */
+  readonly #refused = new Map<string, string>();
 
   /** @param announced what an earlier process told */
   constructor(
     link: Pick<ManagerLink, "call">,
     announced: readonly string[],
-    { log, onTold }: { readonly log: Log; readonly onTold: () => void },
+    events: AnnouncementEvents,
   ) {
     this.#link = link;
-    this.#log = log;
-    this.#onTold = onTold;
+    this.#log = events.log;
+    this.#events = events;
     for (const id of announced) this.#told.set(id, "");
   }
 
@@ -71,6 +84,7 @@ export class Announcements {
   async withdraw(row: InstanceName): Promise<void> {
     this.#wanted.delete(idOf(row));
     this.#complaints.delete(idOf(row));
+    this.#refused.delete(idOf(row));
     await this.sync();
   }
 
@@ -91,6 +105,29 @@ export class Announcements {
     for (const id of this.#told.keys()) this.#told.set(id, "");
   }
 
+  /**
+   * Tells all that there is at once. Who was killed after it had told something, and before that was written down,
+   * has it at the manager for ever otherwise.
+   */
+  reconcile(): Promise<void> {
+    return this.#turns.take(async () => {
+      const instances = [...this.#wanted.values()].map(({ row }) => ({
+        service: serviceKey(row.appName),
+        instance: row.instanceNumber,
+      }));
+      try {
+        await this.#link.call("Reconcile", { instances });
+      } catch (error) {
+        // A manager of an older version does not know it.
+        if (!(error instanceof CoreError && error.code === "ERR_API_REFUSED")) throw error;
+        this.#log.debug({ err: error }, "the manager does not take all that runs here at once");
+        return;
+      }
+      for (const id of this.#told.keys()) if (!this.#wanted.has(id)) this.#told.delete(id);
+      this.#events.onTold();
+    });
+  }
+
   /** Tells what the manager does not know yet. What fails is tried again by the next one. */
   sync(): Promise<void> {
     return this.#turns.take(async () => {
@@ -106,6 +143,7 @@ export class Announcements {
         } catch (error) {
           this.#complain(id, messageOf(error));
           if (isUnreachable(error)) return;
+          this.#noteRefused(id, messageOf(error));
         }
       }
     });
@@ -115,6 +153,13 @@ export class Announcements {
     if (this.#complaints.get(instance) === why) return;
     this.#complaints.set(instance, why);
     this.#log.warn({ instance }, `the manager could not be told: ${why}; it is tried again`);
+  }
+
+  #noteRefused(id: string, why: string): void {
+    const wanted = this.#wanted.get(id);
+    if (wanted === undefined || this.#refused.get(id) === why) return;
+    this.#refused.set(id, why);
+    this.#events.onRefused?.(wanted.row, why);
   }
 
   #request(id: string): string | undefined {
@@ -128,7 +173,8 @@ export class Announcements {
     const request = requestOf(wanted.row, wanted.ready);
     const { edgeIPs } = deployedSchema.parse(await this.#link.call("Deploy", request));
     this.#told.set(id, JSON.stringify(request));
-    this.#onTold();
+    this.#events.onTold();
+    if (this.#refused.delete(id)) this.#events.onAccepted?.(wanted.row);
     return serviceIpsOf(edgeIPs, wanted.row.instanceNumber);
   }
 
@@ -136,7 +182,7 @@ export class Announcements {
     const [service = "", instance] = id.split("#");
     await this.#link.call("Undeploy", { service, instance: Number(instance) });
     this.#told.delete(id);
-    this.#onTold();
+    this.#events.onTold();
   }
 }
 

@@ -19,7 +19,7 @@ import { namesOf } from "../../../edge/overlay/merge-services.ts";
 import { nameOfKey, serviceKey } from "../../../edge/overlay/service-key.ts";
 import { type ApiNodeWatcher, watchNode } from "../../../sources/api/watch-node.ts";
 import { WORLD } from "../../world.ts";
-import { Announcements } from "./announcements.ts";
+import { type AnnouncementEvents, Announcements } from "./announcements.ts";
 import { type KeptView, keepView } from "./kept-view.ts";
 import { ManagerLink } from "./manager-link.ts";
 import type { ManagerRing } from "./manager-ring.ts";
@@ -42,6 +42,9 @@ export interface MemberOptions {
   readonly publicKey: string;
   /** The other nodes, and how far they are. */
   readonly nodes: () => Promise<readonly NodeRow[]>;
+  /** The manager refuses an instance that runs here, or takes it after all. */
+  readonly onRefused: NonNullable<AnnouncementEvents["onRefused"]>;
+  readonly onAccepted: NonNullable<AnnouncementEvents["onAccepted"]>;
   /** All that is known of others, whenever it changes. */
   readonly onView: (view: RemoteView) => void;
   readonly log: Log;
@@ -76,6 +79,8 @@ export class Member implements Directory {
   #own: ReadonlySet<string> = new Set();
   #view: RemoteView | undefined;
   #isLost = false;
+  /** Whether the manager was told all that runs here, since this process began or the manager was lost. */
+  #isReconciled = false;
   #hurry: () => void = () => undefined;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -90,6 +95,8 @@ export class Member implements Directory {
     this.#announcements = new Announcements(this.#link, kept?.announced ?? [], {
       log,
       onTold: () => this.#keeper.changed(),
+      onRefused: options.onRefused,
+      onAccepted: options.onAccepted,
     });
     this.#remote = new RemoteState(node, machineFamilies());
     this.#leftOut = new ToldList(log, "leftOut", LEFT_OUT);
@@ -244,9 +251,12 @@ export class Member implements Directory {
       if (this.#isLost) {
         this.#isLost = false;
         this.#announcements.doubt();
+        this.#isReconciled = false;
         this.#roundTrips.repeat();
         log.info({}, "the manager answers again");
       }
+      if (!this.#isReconciled) await this.#announcements.reconcile();
+      this.#isReconciled = true;
       await this.#announcements.sync();
       await this.#renewCertificate();
     } catch (error) {

@@ -1,6 +1,7 @@
 import { messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import type { EnvironmentManager } from "../../../edge/environment/environment-manager.ts";
+import { workloadName } from "../../../edge/environment/workload.ts";
 import type { RemoteView } from "../../../edge/overlay/directory.ts";
 import type { Overlay } from "../../../edge/overlay/overlay.ts";
 import { publicTunnelKey } from "../../../edge/tunnel/tunnel-keys.ts";
@@ -50,6 +51,14 @@ export async function openMember(edge: EnteredEdge, parts: MemberParts): Promise
     place: () => ({ ip: environment.nodeIp, port: environment.nodePort }),
     publicKey: publicTunnelKey(privateKey),
     nodes: () => overlay.nodes(),
+    onRefused: ({ appName, instanceNumber }, reason) => {
+      const serviceName = workloadName(appName, instanceNumber);
+      environment.events.tell({ type: "refused", serviceName, reason });
+    },
+    onAccepted: ({ appName, instanceNumber }) => {
+      const serviceName = workloadName(appName, instanceNumber);
+      environment.events.tell({ type: "accepted", serviceName });
+    },
     onView: (view) => {
       overlay.setRemote(view);
       networks(view);
