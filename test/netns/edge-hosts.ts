@@ -97,6 +97,12 @@ export class EdgeHosts {
     return runCli(["apply", "-f", file, "--state", this.#stateOf("a")]);
   }
 
+  /** What the manager knows of a service, as JSON. */
+  async table(service: string): Promise<string> {
+    const args = ["manager", "table", service, "--json", "--state", this.#stateOf("a")];
+    return (await runCli(args)).stdout;
+  }
+
   join(host: EdgeHostName, ...args: readonly string[]): Promise<CliProcess> {
     return this.stage(host).join(`${hostIp("a")}:${MANAGER_PORT}`, "--node", host, ...args);
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer, get } from "node:http";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hostLinkOf } from "../../src/edge/environment/link-names.ts";
@@ -11,6 +11,7 @@ import {
 } from "../../src/platform/linux/named-namespace.ts";
 import { requires } from "../support/requires.ts";
 import { EdgeStage } from "./edge-stage.ts";
+import { followEvents } from "./follow-events.ts";
 
 const NODE = ["--subnet", "10.18.0.64/26", "--subnet", "fc00::100/120"];
 
@@ -39,32 +40,6 @@ async function startEngine(path: string, pids: Readonly<Record<string, number>>)
     server.closeAllConnections();
     server.close();
   });
-}
-
-/** All events that a node tells, as they come. */
-function followEvents(stage: EdgeStage): { until(pattern: RegExp): Promise<string> } {
-  let text = "";
-  let look = (): void => undefined;
-  const headers = { "last-event-id": "0" };
-  const socketPath = join(stage.folder, "edge.sock");
-  const sent = get({ socketPath, path: "/events", headers }, (response) => {
-    response.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-      look();
-    });
-    response.on("error", () => undefined);
-  });
-  sent.on("error", () => undefined);
-  onTestFinished(() => void sent.destroy());
-  return {
-    until: (pattern) =>
-      new Promise((resolve) => {
-        look = () => {
-          if (pattern.test(text)) resolve(text);
-        };
-        look();
-      }),
-  };
 }
 
 describe("the REST API of an edge node", requires("linux", "root", "ip", "nft", "ping"), () => {

@@ -202,13 +202,14 @@ export class EdgeStage {
       this.exec(this.host, "ip", ["route"]),
       this.exec(this.host, "ip", ["-6", "route"]).replaceAll(/^fe80:.*\n/gm, ""),
       this.exec(this.host, "nft", ["list", "ruleset"]),
-      names.replaceAll(/ \(id: \d+\)/g, ""),
     ];
     // The tunnel's device goes with its process, and comes back with another number and address.
-    const isOurs = (line: string): boolean =>
-      !/^(ptest|portolan-tun )/.test(line) || line.startsWith(this.#prefix);
-    const lines = texts.flatMap((text) => text.replaceAll(/ linkdown| +$/gm, "").split("\n"));
-    return lines.filter(isOurs).join("\n");
+    const lines = texts
+      .flatMap((text) => text.replaceAll(/ linkdown| +$/gm, "").split("\n"))
+      .filter((line) => !line.startsWith("portolan-tun "));
+    // Others make namespaces on the same machine meanwhile.
+    const own = names.split("\n").filter((line) => line.startsWith(this.#prefix));
+    return [...lines, ...own.map((line) => line.replace(/ \(id: \d+\)/, ""))].join("\n");
   }
 
   #ip(namespace: NetworkNamespace, lines: readonly string[]): void {
