@@ -117,7 +117,6 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     servesApi: entries.some((entry) => entry.to === API),
     values: {
       ...values,
-      ...shownBy(identity, values),
       metricsListen: addressOf(values.metricsListen),
       healthListen: addressOf(values.healthListen),
     },
@@ -126,20 +125,6 @@ export async function resolveConfig(inputs: ConfigInputs): Promise<InstanceConfi
     manager,
     identity,
   });
-}
-
-type ApiClientValues = Pick<RunValues, "apiClientTlsCert" | "apiClientTlsKey" | "apiClientTlsCa">;
-
-/** An identity is shown to an API, unless another certificate is. */
-function shownBy(
-  identity: IdentityConfig | undefined,
-  { apiClientTlsCert, apiClientTlsKey, apiClientTlsCa }: ApiClientValues,
-): ApiClientValues {
-  if (identity === undefined || apiClientTlsCert !== undefined) {
-    return { apiClientTlsCert, apiClientTlsKey, apiClientTlsCa };
-  }
-  const { certFile, keyFile, caFile } = identity.files;
-  return { apiClientTlsCert: certFile, apiClientTlsKey: keyFile, apiClientTlsCa: caFile };
 }
 
 /** What an instance is for: who it listens to, and where the state goes unless somebody says otherwise. */

@@ -6,7 +6,7 @@ import type { ApiAttachment, InstanceDeps } from "./instance-deps.ts";
 import { openAnnouncements } from "./mesh/open-announcements.ts";
 import { createPresence } from "./presence.ts";
 import { readThisMachine } from "./this-machine.ts";
-import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
+import { apiTlsOf, serverTlsOf } from "./tls-options.ts";
 import { readVersion } from "./version.ts";
 import { WORLD } from "./world.ts";
 
@@ -26,15 +26,17 @@ export function createDeps(log: Log, stdout: NodeJS.WritableStream): InstanceDep
       createSource(spec, config.values, {
         ...WORLD,
         etcd: config.etcd,
+        identity: config.identity?.files,
         // Who serves other nodes, or lets commands ask for any, knows all of them.
         node: config.servesApi || config.control !== undefined ? undefined : config.node,
       }),
     startApi: (store, config) => startApi(store, config, log),
     createPresence: ({ values: { state }, control }) =>
       createPresence(state, log, state !== undefined || control !== undefined),
-    watchApi: async ({ address }, config, request, report) => {
+    watchApi: async (spec, config, request, report) => {
       const { watchNode } = await import("../sources/api/watch-node.ts");
-      return watchNode({ address, tls: clientTlsOf(config.values), ...WORLD }, request, report);
+      const tls = apiTlsOf(spec, { values: config.values, identity: config.identity?.files });
+      return watchNode({ address: spec.address, tls, ...WORLD }, request, report);
     },
   };
 }

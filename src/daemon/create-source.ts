@@ -1,11 +1,12 @@
 import type { ValuesOf } from "../core/options/option-spec.ts";
+import type { IdentityFiles } from "../mesh/identity-files.ts";
 import type { Source } from "../sources/source.ts";
 import type { EtcdAccess } from "./etcd-access.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import type { KUBE_OPTIONS } from "./kube-options.ts";
 import type { API_CLIENT_OPTIONS, FILE_OPTIONS } from "./options.ts";
 import type { SourceSpec } from "./source-spec.ts";
-import { clientTlsOf } from "./tls-options.ts";
+import { apiTlsOf } from "./tls-options.ts";
 
 export type SourceValues = ValuesOf<typeof FILE_OPTIONS> &
   ValuesOf<typeof KUBE_OPTIONS> &
@@ -16,13 +17,15 @@ export interface SourceWorld extends Pick<InstanceDeps, "random" | "sleep"> {
   readonly node: string | undefined;
   /** How an etcd is asked; there where a source is one. */
   readonly etcd?: EtcdAccess | undefined;
+  /** Who this instance is for an API; missing where it has no identity. */
+  readonly identity?: IdentityFiles | undefined;
 }
 
 /** Makes the source that a spec means; only its own code is loaded. */
 export async function createSource(
   spec: SourceSpec,
   values: SourceValues,
-  { node, etcd, ...world }: SourceWorld,
+  { node, etcd, identity, ...world }: SourceWorld,
 ): Promise<Source> {
   const { owner } = spec;
   switch (spec.kind) {
@@ -49,7 +52,8 @@ export async function createSource(
     }
     case "api": {
       const { createApiSource } = await import("../sources/api/api-source.ts");
-      return createApiSource({ owner, address: spec.address, tls: clientTlsOf(values), ...world });
+      const tls = apiTlsOf(spec, { values, identity });
+      return createApiSource({ owner, address: spec.address, tls, ...world });
     }
   }
 }

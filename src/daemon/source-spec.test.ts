@@ -17,6 +17,15 @@ test.each([
     { kind: "api", owner: "api:unix:/run/p.sock", address: { kind: "unix", path: "/run/p.sock" } },
   ],
   [
+    "api:plain:10.0.0.1:12090",
+    {
+      kind: "api",
+      owner: "api:plain:10.0.0.1:12090",
+      address: { kind: "tcp", host: "10.0.0.1", port: 12090 },
+      isPlain: true,
+    },
+  ],
+  [
     "api",
     {
       kind: "api",
@@ -55,6 +64,7 @@ test.each([
   ["flie:x.yaml", "ERR_CONFIG_INVALID", 'did you mean "file:"?'],
   ["file:", "ERR_CONFIG_INVALID", '"file:" is not a source; expected file:PATH'],
   ["api:nowhere", "ERR_CONFIG_INVALID", '"api:nowhere" is not a source'],
+  ["api:plain:", "ERR_CONFIG_INVALID", '"api:plain:" is not a source'],
   ["", "ERR_CONFIG_INVALID", '"" is not a source'],
 ])("refuses %j", (text, code, message) => {
   expect(() => parseSourceSpec(text)).toThrow(

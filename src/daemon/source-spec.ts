@@ -14,7 +14,13 @@ import {
  */
 export type SourceSpec =
   | { readonly kind: "file"; readonly owner: string; readonly path: string }
-  | { readonly kind: "api"; readonly owner: string; readonly address: ListenAddress }
+  | {
+      readonly kind: "api";
+      readonly owner: string;
+      readonly address: ListenAddress;
+      /** Without TLS, whatever else this instance shows. */
+      readonly isPlain?: true;
+    }
   /** `context` is undefined where the options decide. */
   | { readonly kind: "kube"; readonly owner: string; readonly context: string | undefined }
   | { readonly kind: "etcd"; readonly owner: string; readonly members: readonly ListenAddress[] }
@@ -25,15 +31,17 @@ export type SourceSpec =
 const DEFAULT_API_PORT = 12090;
 const DEFAULT_ETCD_PORT = 2379;
 const FORMS =
-  "file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:unix:PATH or etcd:HOST:PORT[,HOST:PORT]";
+  "file:PATH, kube, kube:CONTEXT, api:HOST:PORT, api:plain:HOST:PORT, api:unix:PATH or etcd:HOST:PORT[,HOST:PORT]";
 
 const WORDS: readonly string[] = ["file", "kube", "api", "etcd"];
+/** Stands before the place of an API that is called without TLS on purpose. */
+const PLAIN = "plain:";
 /** The word that needs nothing after it. */
 const BARE_WORD = "kube";
 
 /**
- * Reads a source: `file:PATH`, `kube`, `kube:CONTEXT`, `api:HOST:PORT`, `api:unix:PATH`,
- * `etcd:HOST:PORT,...`; `api` and `etcd` alone are the default port on loopback.
+ * Reads a source: `file:PATH`, `kube`, `kube:CONTEXT`, `api:HOST:PORT`, `api:plain:HOST:PORT`,
+ * `api:unix:PATH`, `etcd:HOST:PORT,...`; `api` and `etcd` alone are the default port on loopback.
  * @param where what an error calls the place that it stands in
  * @throws CoreError ERR_CONFIG_INVALID
  */
@@ -73,8 +81,12 @@ function fileSpec(path: string): SourceSpec {
 }
 
 function apiSpec(rest: string): SourceSpec | undefined {
-  const address = parseListenAddress(rest === "" ? String(DEFAULT_API_PORT) : rest);
-  return address && { kind: "api", owner: `api:${formatListenAddress(address)}`, address };
+  const isPlain = rest.startsWith(PLAIN);
+  const place = isPlain ? rest.slice(PLAIN.length) : rest;
+  const address = parseListenAddress(rest === "" ? String(DEFAULT_API_PORT) : place);
+  if (address === undefined) return undefined;
+  const owner = `api:${isPlain ? PLAIN : ""}${formatListenAddress(address)}`;
+  return { kind: "api", owner, address, ...(isPlain && { isPlain }) };
 }
 
 function etcdSpec(rest: string): SourceSpec | undefined {

@@ -3,7 +3,7 @@ import type { GlobalStore } from "../../core/store/global-store.ts";
 import type { Announcer } from "../../mesh/announcer.ts";
 import type { InstanceConfig } from "../config.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
-import { clientTlsOf } from "../tls-options.ts";
+import { apiTlsOf } from "../tls-options.ts";
 
 const MS_PER_SECOND = 1000;
 
@@ -13,7 +13,7 @@ const MS_PER_SECOND = 1000;
  */
 export async function openAnnouncer(
   store: GlobalStore,
-  { sources, values, etcd }: InstanceConfig,
+  { sources, values, etcd, identity }: InstanceConfig,
   { random, sleep }: Pick<InstanceDeps, "random" | "sleep">,
 ): Promise<Announcer> {
   const world = { random, sleep };
@@ -34,7 +34,8 @@ export async function openAnnouncer(
     if (source.kind !== "api") continue;
     const { createApiAnnouncer } = await import("../../mesh/api-announcer.ts");
     const { owner: where, address } = source;
-    return createApiAnnouncer({ ...world, where, address, tls: clientTlsOf(values), ttlMs });
+    const tls = apiTlsOf(source, { values, identity: identity?.files });
+    return createApiAnnouncer({ ...world, where, address, tls, ttlMs });
   }
   const { createLocalAnnouncer } = await import("../../mesh/local-announcer.ts");
   return createLocalAnnouncer(store, world);
