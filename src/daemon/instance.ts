@@ -110,7 +110,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   });
   if (config.identity !== undefined) {
     const report = board.add("server", "identity");
-    await openIdentity(config.identity, { deps, report, metrics, closers });
+    await openIdentity(config.identity, { deps, report, metrics, closers, succession });
   }
   const parts = { deps, board, metrics, closers, succession };
   const { sinks, unserved, always } = await openBackends(config, parts);
@@ -201,7 +201,7 @@ async function openControl(
     status: () => readStatus(succession.parts),
     shutdown: () => end.resolve(),
   });
-  succession.setStandstill({ begin: () => side.pause(), end: () => side.resume() });
+  await succession.addStandstill({ begin: () => side.pause(), end: () => side.resume() });
   succession.onGiveWay(() => side.giveWay());
   return side;
 }

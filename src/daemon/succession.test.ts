@@ -1,10 +1,14 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { InnerPlane } from "../backends/backend.ts";
 import { CoreError } from "../core/errors.ts";
+import { StatusBoard } from "../core/status/status-board.ts";
+import { Closers } from "./closers.ts";
 import { configOf, createFakeDeps, FakeSource, fakeBackend } from "./instance.fixture.ts";
 import { startInstance } from "./instance.ts";
 import type { InstanceHandlers } from "./instance-socket/answer.ts";
 import type { OfferedSockets, Presence } from "./presence.ts";
+import { LogRing } from "./requests/log-ring.ts";
+import { type Standstill, Succession } from "./succession.ts";
 
 interface World {
   readonly calls: string[];
@@ -85,6 +89,20 @@ async function startWith(
   return { instance: await startInstance(config, deps), inherited };
 }
 
+/** What stands still, by itself. */
+async function beginWith(world: World): Promise<Succession> {
+  const deps = createFakeDeps([], { createPresence: () => world.presence });
+  const closers = new Closers(deps.log);
+  onTestFinished(() => closers.closeAll());
+  return Succession.begin(await configOf({}), {
+    deps,
+    board: new StatusBoard({ now: () => 0 }),
+    closers,
+    live: { isControlled: false, startedMs: 0, metricsText: async () => "" },
+    ring: new LogRing(() => 0),
+  });
+}
+
 test("an instance with a data plane inside can be found; one without only where that is wanted", async () => {
   const plain = createWorld();
   await (await startWith(plain)).instance.stop();
@@ -132,4 +150,21 @@ test("gives its sockets to the next one, and ends when that one serves", async (
   expect(world.calls).toEqual(["open", "release"]);
   await instance.stop();
   expect(world.calls).toEqual(["open", "release", "close the door", "close the offer"]);
+});
+
+test("what stands still for another process goes on once where that one goes, and begins late where it is added late", async () => {
+  const world = createWorld({ isWanted: true });
+  const succession = await beginWith(world);
+  const said: string[] = [];
+  const standstill = (name: string): Standstill => ({
+    begin: async () => void said.push(`${name} stands`),
+    end: () => void said.push(`${name} goes on`),
+  });
+  await succession.addStandstill(standstill("a"));
+  await world.handlers?.["take-over"]({});
+  await succession.addStandstill(standstill("b"));
+  expect(said).toEqual(["a stands", "b stands"]);
+  world.offered?.onAbandoned();
+  world.offered?.onAbandoned();
+  expect(said.slice(2)).toEqual(["a goes on", "b goes on"]);
 });

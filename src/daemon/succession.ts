@@ -47,7 +47,8 @@ export class Succession {
   readonly #planes = new Map<string, InnerPlane>();
   readonly #onGiveWay: (() => Promise<void>)[] = [];
   /** What stands still while another process looks whether it can take over. */
-  #standstill: Standstill = { begin: async () => undefined, end: () => undefined };
+  readonly #standstills: Standstill[] = [];
+  #isStill = false;
   #patience: NodeJS.Timeout | undefined;
   #taken: TakenOver | undefined;
   #offer: (Door & { readonly path: string }) | undefined;
@@ -100,8 +101,10 @@ export class Succession {
     return [...this.#planes.values()].find(({ control }) => control !== undefined)?.control;
   }
 
-  setStandstill(standstill: Standstill): void {
-    this.#standstill = standstill;
+  /** Begins at once where another process is looking already. */
+  async addStandstill(standstill: Standstill): Promise<void> {
+    this.#standstills.push(standstill);
+    if (this.#isStill) await standstill.begin();
   }
 
   /** Called when another process serves: lets go of what it needs before this one ends. */
@@ -150,17 +153,29 @@ export class Succession {
       sockets: () => {
         clearTimeout(this.#patience);
         // Again, where the patience was over by now.
-        void this.#standstill.begin();
+        void this.#standStill();
         return this.#sockets();
       },
       onTaken: () => void this.#giveWay(),
-      onAbandoned: () => this.#standstill.end(),
+      onAbandoned: () => this.#moveOn(),
     });
     if (this.#offer === undefined) return undefined;
     clearTimeout(this.#patience);
-    this.#patience = setTimeout(() => this.#standstill.end(), PATIENCE_MS).unref();
-    await this.#standstill.begin();
+    this.#patience = setTimeout(() => this.#moveOn(), PATIENCE_MS).unref();
+    await this.#standStill();
     return this.#offer.path;
+  }
+
+  async #standStill(): Promise<void> {
+    this.#isStill = true;
+    await Promise.all(this.#standstills.map((standstill) => standstill.begin()));
+  }
+
+  /** Once for each time that it stood still, however many ways told that nobody takes over. */
+  #moveOn(): void {
+    if (!this.#isStill) return;
+    this.#isStill = false;
+    for (const standstill of this.#standstills) standstill.end();
   }
 
   #sockets(): ListeningSockets {

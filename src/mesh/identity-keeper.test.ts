@@ -227,3 +227,25 @@ test("a folder that can not be written is told", async () => {
   await kept.keeper.start();
   expect(kept.states).toEqual([{ expiresMs: 0, problem: expect.stringContaining("EEXIST") }]);
 });
+
+test("one that is closed while it asks writes nothing and tells nothing; started again it takes what is there", async () => {
+  const manager = await startRunningManager();
+  const { address, calls } = await startSilence();
+  const folder = await makeKept(manager);
+  const old = new Kept({ address }, folder);
+  await old.keeper.start();
+  old.wake();
+  await expect.poll(calls).toBe(1);
+  await old.keeper.close();
+  // The next process has another one made, and goes.
+  const next = new Kept(manager, folder);
+  await next.keeper.start();
+  next.wake();
+  await expect.poll(() => next.renewals).toBe(1);
+  await next.keeper.close();
+  await old.keeper.start();
+  expect(old.states.map(({ problem }) => problem)).toEqual(["", ""]);
+  expect(old.states[1]).toEqual(next.states.at(-1));
+  expect(old.renewals).toBe(0);
+  expect(old.isWhole).toBe(true);
+});

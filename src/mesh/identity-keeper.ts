@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import * as z from "zod";
 import { parseToken } from "../brain/identity/join-token.ts";
 import { pinOf } from "../brain/identity/pin.ts";
@@ -11,6 +11,7 @@ import { type BackoffOptions, backoffMs } from "../core/backoff.ts";
 import { CoreError, messageOf } from "../core/errors.ts";
 import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { ListenAddress } from "../core/options/listen-address.ts";
+import { replaceFile } from "../platform/replace-file.ts";
 import type { IdentityFiles } from "./identity-files.ts";
 import type { RetryWorld } from "./retry-until.ts";
 
@@ -31,7 +32,6 @@ export interface IdentityState {
   readonly problem: string;
 }
 
-const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const MS_PER_SECOND = 1000;
 /** A third of its time is left when it is renewed: a manager may be away for so long. */
@@ -46,10 +46,13 @@ const credentialsSchema = z.object({
   expiresMs: z.number(),
 });
 
-/** Keeps the certificate of a service in files, and has it renewed in time, each time with a new key. */
+/**
+ * Keeps the certificate of a service in files, and has it renewed in time, each time with a new key. The files have
+ * one owner at a time: one that is closed writes nothing, and may be started again.
+ */
 export class IdentityKeeper {
   readonly #options: IdentityKeeperOptions;
-  readonly #ended = new AbortController();
+  #ended = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #renewMs = 0;
   #state: IdentityState = { expiresMs: 0, problem: "" };
@@ -61,12 +64,14 @@ export class IdentityKeeper {
 
   /** Settles when it was tried once, or what is kept is still good. */
   async start(): Promise<void> {
-    await this.#readKept();
-    const isDue = this.#renewMs <= this.#options.nowMs();
-    if (isDue) await this.#renew();
-    this.#running = this.#run();
+    this.#ended = new AbortController();
+    const { signal } = this.#ended;
+    const begun = this.#begin(signal);
+    this.#running = begun.then(() => this.#run(signal));
+    await begun;
   }
 
+  /** Settles when nothing is written any more. */
   async close(): Promise<void> {
     this.#ended.abort();
     await this.#running;
@@ -89,9 +94,14 @@ export class IdentityKeeper {
     ];
   }
 
-  async #run(): Promise<void> {
+  async #begin(signal: AbortSignal): Promise<void> {
+    this.#renewMs = 0;
+    await this.#readKept();
+    if (this.#renewMs <= this.#options.nowMs()) await this.#renew(signal);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
     const { nowMs, sleep, random } = this.#options;
-    const { signal } = this.#ended;
     let failures = this.#state.problem === "" ? 0 : 1;
     while (!signal.aborted) {
       const leftMs = Math.max(0, this.#renewMs - nowMs());
@@ -99,18 +109,19 @@ export class IdentityKeeper {
       await sleep(Math.min(waitMs, MAX_WAIT_MS), signal).catch(() => undefined);
       if (signal.aborted) return;
       if (waitMs > MAX_WAIT_MS) continue;
-      failures = (await this.#renew()) ? 0 : failures + 1;
+      failures = (await this.#renew(signal)) ? 0 : failures + 1;
     }
   }
 
   /** @returns whether it succeeded */
-  async #renew(): Promise<boolean> {
+  async #renew(signal: AbortSignal): Promise<boolean> {
     try {
-      this.#keep(await this.#ask());
+      this.#keep(await this.#ask(signal));
       this.#renewals += 1;
       this.#assertLasts();
       return true;
     } catch (error) {
+      if (signal.aborted) return false;
       this.#state = { ...this.#state, problem: messageOf(error) };
       this.#options.tell(this.#state);
       return false;
@@ -129,16 +140,15 @@ export class IdentityKeeper {
   }
 
   /** Who ends waits for no manager. */
-  async #ask(): Promise<string> {
+  async #ask(signal: AbortSignal): Promise<string> {
     const { manager: address, service, tokenFile, files } = this.#options;
-    const { signal } = this.#ended;
     const token = (await readFile(tokenFile, "utf8")).trim();
     const { pin } = parseToken(token);
     await mkdir(files.folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
     // The token says which authority it is: nobody else is told anything.
     const known = await readFile(files.caFile, "utf8").catch(() => undefined);
     if (known === undefined || !isPinned(known, pin)) {
-      await replace(files.caFile, await abortable(fetchAuthority(address, pin), signal));
+      await replaceFile(files.caFile, await abortable(fetchAuthority(address, pin), signal));
     }
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const target = { address, tls: { caFile: files.caFile } };
@@ -152,8 +162,8 @@ export class IdentityKeeper {
         throw new CoreError("ERR_API_PROTOCOL", "the manager answers wrongly: no certificate");
       }
       // Until both are there they do not fit, and who follows the files goes on with the ones before.
-      await replace(files.keyFile, String(privateKey.export({ format: "pem", type: "pkcs8" })));
-      await replace(files.certFile, data.certificate);
+      await replaceFile(files.keyFile, String(privateKey.export({ format: "pem", type: "pkcs8" })));
+      await replaceFile(files.certFile, data.certificate);
       return data.certificate;
     } finally {
       client.close();
@@ -183,11 +193,6 @@ export class IdentityKeeper {
     this.#state = { expiresMs, problem: "" };
     tell(this.#state);
   }
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: OWNER_ONLY });
-  await rename(`${path}.new`, path);
 }
 
 /** @throws where one of them can not be read */

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,7 +9,17 @@ import { identityFiles } from "../../mesh/identity-files.ts";
 import { startRunningManager } from "../../mesh/running-manager.fixture.ts";
 import { Closers } from "../closers.ts";
 import { createFakeDeps } from "../instance.fixture.ts";
+import type { Standstill } from "../succession.ts";
 import { openIdentity } from "./open-identity.ts";
+
+/** What another process that comes and goes has stand still. */
+class FakeSuccession {
+  readonly standstills: Standstill[] = [];
+
+  async addStandstill(standstill: Standstill): Promise<void> {
+    this.standstills.push(standstill);
+  }
+}
 
 /** @param token missing: one that is right */
 async function open(token?: (service: string) => Promise<string>, nowMs = () => Date.now()) {
@@ -22,13 +33,15 @@ async function open(token?: (service: string) => Promise<string>, nowMs = () => 
   const deps = createFakeDeps([], { nowMs });
   const closers = new Closers(deps.log);
   onTestFinished(() => closers.closeAll());
+  const succession = new FakeSuccession();
+  const files = identityFiles(join(folder, "identity"));
   let metrics: () => readonly MetricFamily[] = () => [];
   await openIdentity(
     {
       manager: manager.address,
       service: "default/shop",
       tokenFile,
-      files: identityFiles(join(folder, "identity")),
+      files,
     },
     {
       deps,
@@ -39,10 +52,16 @@ async function open(token?: (service: string) => Promise<string>, nowMs = () => 
         },
       },
       closers,
+      succession,
     },
   );
   const said = () => board.components().map(({ health, message }) => `${health}: ${message}`);
-  return { said, values: () => metrics().map(({ samples }) => samples[0]?.value ?? -1) };
+  return {
+    said,
+    values: () => metrics().map(({ samples }) => samples[0]?.value ?? -1),
+    files,
+    standstills: succession.standstills,
+  };
 }
 
 test("it is there before anybody may have to show it, and until when is told and counted", async () => {
@@ -64,4 +83,19 @@ test("an instance that gets none starts all the same, and says why it has none",
 test("one that has ended by this machine's clock is none", async () => {
   const { said } = await open(undefined, () => Date.now() + 7_200_000);
   expect(said()).toEqual([expect.stringMatching(/^failed: .*by the clock of this machine/)]);
+});
+
+test("while another process may take over the files are its own, and this one's again where it does not", async () => {
+  const { said, values, files, standstills } = await open();
+  const [standstill] = standstills;
+  await standstill?.begin();
+  // As a successor that can not serve leaves it: it began a renewal, and was killed between two files.
+  writeFileSync(files.certFile, "");
+  expect(readFileSync(files.certFile, "utf8")).toBe("");
+  expect(values()[1]).toBe(1);
+  standstill?.end();
+  await expect.poll(() => values()[1]).toBe(2);
+  const certificate = new X509Certificate(readFileSync(files.certFile));
+  expect(certificate.checkPrivateKey(createPrivateKey(readFileSync(files.keyFile)))).toBe(true);
+  expect(said()).toEqual([expect.stringMatching(/^ok: /)]);
 });

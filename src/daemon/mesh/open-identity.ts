@@ -3,6 +3,7 @@ import { IdentityKeeper } from "../../mesh/identity-keeper.ts";
 import type { Closers } from "../closers.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import type { Metrics } from "../metrics.ts";
+import type { Succession } from "../succession.ts";
 import type { IdentityConfig } from "./identity-config.ts";
 
 /** Has this instance an identity before its sources begin, which may have to show it. */
@@ -13,11 +14,13 @@ export async function openIdentity(
     report,
     metrics,
     closers,
+    succession,
   }: {
     readonly deps: InstanceDeps;
     readonly report: Reporter;
     readonly metrics: Pick<Metrics, "watchPart">;
     readonly closers: Closers;
+    readonly succession: Pick<Succession, "addStandstill">;
   },
 ): Promise<void> {
   const { random, sleep, nowMs } = deps;
@@ -36,5 +39,11 @@ export async function openIdentity(
   });
   metrics.watchPart("server", "identity", () => keeper.metrics());
   closers.add("identity", () => keeper.close());
-  await keeper.start();
+  const started = keeper.start();
+  // The files are the next process's from when it asks, and this one's again where it does not take over.
+  await succession.addStandstill({
+    begin: () => keeper.close(),
+    end: () => void keeper.start(),
+  });
+  await started;
 }
