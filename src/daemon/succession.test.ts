@@ -63,9 +63,10 @@ async function startWith(
     readonly takesOver?: boolean;
     readonly plane?: InnerPlane;
     readonly fails?: boolean;
+    readonly servesApi?: boolean;
   } = {},
 ) {
-  const { takesOver = false, plane, fails = false } = more;
+  const { takesOver = false, plane, fails = false, servesApi = false } = more;
   const inherited: unknown[] = [];
   const send = fails ? { send: () => Promise.reject(new CoreError("ERR_LISTEN", "taken")) } : {};
   const backend = fakeBackend("one", [], { sink: send });
@@ -86,7 +87,7 @@ async function startWith(
   const deps = createFakeDeps([new FakeSource("file:a", [])], {
     createPresence: () => world.presence,
   });
-  return { instance: await startInstance(config, deps), inherited };
+  return { instance: await startInstance({ ...config, servesApi }, deps), inherited };
 }
 
 /** What stands still, by itself. */
@@ -130,6 +131,16 @@ test("takes the sockets over, and says so when the first state is applied", asyn
   expect(world.calls).toEqual(["confirm", "open in its place"]);
   await instance.stop();
   expect(world.calls).not.toContain("abandon");
+});
+
+test("who serves the API is refused before the other one is asked for anything", async () => {
+  const world = createWorld();
+  const starting = startWith(world, { takesOver: true, servesApi: true });
+  await expect(starting).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    message: expect.stringMatching(/^--take-over: .* \(--to api\) can not/),
+  });
+  expect(world.calls).toEqual([]);
 });
 
 test("where the first state can not be applied, the other one goes on", async () => {

@@ -1,5 +1,6 @@
 import type { InnerPlane, ListeningSockets } from "../backends/backend.ts";
 import type { PlaneControl } from "../backends/plane-control.ts";
+import { CoreError } from "../core/errors.ts";
 import type { StatusBoard } from "../core/status/status-board.ts";
 import type { Closers } from "./closers.ts";
 import type { InstanceConfig } from "./config.ts";
@@ -133,6 +134,7 @@ export class Succession {
       await this.#offer?.close();
     });
     if (takesOver(this.#config)) {
+      assertHasNoApi(this.#config);
       this.#taken = await this.#presence?.takeOver();
       closers.add("the take-over", async () => this.#taken?.abandon());
     } else if (this.#presence?.isWanted === true) {
@@ -194,6 +196,15 @@ export class Succession {
     ]);
     this.#tellReplaced();
   }
+}
+
+/** Followers of an API hold connections to one process, which alone knows what was announced to it. */
+function assertHasNoApi({ servesApi }: InstanceConfig): void {
+  if (!servesApi) return;
+  throw new CoreError(
+    "ERR_USAGE",
+    "--take-over: an instance that serves the API (--to api) can not take the place of another; end that one and start this one: who follows it goes on with what it knows meanwhile",
+  );
 }
 
 function prefixOf(backend: string): string {
