@@ -2,7 +2,6 @@ import process from "node:process";
 import type { Log } from "../core/log.ts";
 import type { InstanceConfig } from "../daemon/config.ts";
 import { createDeps } from "../daemon/create-deps.ts";
-import { dryRun } from "../daemon/dry-run.ts";
 import { listenForEnd } from "../daemon/end-requests.ts";
 import { createLogger } from "../daemon/logger.ts";
 import { type RunOptions, runInstance } from "../daemon/run-instance.ts";
@@ -26,6 +25,7 @@ export async function runDaemon(
   const log = options.isLogShown === undefined ? logger : unless(options.isLogShown, logger);
   const deps = createDeps(log, stdout);
   if (config.values.dryRun) {
+    const { dryRun } = await import("../daemon/dry-run.ts");
     stdout.write(await dryRun(config, deps));
     return EXIT_OK;
   }

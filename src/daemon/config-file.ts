@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { load } from "js-yaml";
 import { CoreError, messageOf } from "../core/errors.ts";
 import {
   invalid,
@@ -8,7 +7,6 @@ import {
   problemsError,
   unknownKey,
 } from "../core/model/problems.ts";
-import { locateInYaml } from "../sources/file/locate-in-yaml.ts";
 
 /** A config file as it is written, before its options are read. */
 export interface ConfigFile {
@@ -51,6 +49,8 @@ export async function readConfigFile(
     const reason = messageOf(cause);
     return new CoreError("ERR_CONFIG_INVALID", `${path}: ${reason}`, { cause });
   };
+  const { load } = await import("js-yaml");
+  const { locateInYaml } = await import("../sources/file/locate-in-yaml.ts");
   let text: string;
   let raw: unknown;
   try {
@@ -59,11 +59,9 @@ export async function readConfigFile(
   } catch (error) {
     throw fail(error);
   }
-  return checkConfigFile(raw, knownOptions, (at) => `${path}:${lineOf(text, at)}`);
-}
-
-function lineOf(text: string, path: readonly PathPart[]): number {
-  return text.slice(0, locateInYaml(text, path)).split("\n").length;
+  const lineOf = (at: readonly PathPart[]): number =>
+    text.slice(0, locateInYaml(text, at)).split("\n").length;
+  return checkConfigFile(raw, knownOptions, (at) => `${path}:${lineOf(at)}`);
 }
 
 /**

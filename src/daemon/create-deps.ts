@@ -3,7 +3,6 @@ import type { GlobalStore } from "../core/store/global-store.ts";
 import type { InstanceConfig } from "./config.ts";
 import { createSource } from "./create-source.ts";
 import type { ApiAttachment, InstanceDeps } from "./instance-deps.ts";
-import { openAnnouncements } from "./mesh/open-announcements.ts";
 import { createPresence } from "./presence.ts";
 import { readThisMachine } from "./this-machine.ts";
 import { apiTlsOf, serverTlsOf } from "./tls-options.ts";
@@ -53,7 +52,11 @@ async function startApi(
   }
   const { createApiServer } = await import("../brain/api-server.ts");
   const announcements = values.apiAnnouncements
-    ? await openAnnouncements(store, log, control?.stateFolder)
+    ? await (await import("./mesh/open-announcements.ts")).openAnnouncements(
+        store,
+        log,
+        control?.stateFolder,
+      )
     : undefined;
   const server = await createApiServer(store, {
     listen: values.apiListen,

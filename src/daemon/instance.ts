@@ -5,7 +5,7 @@ import { type ComponentStatus, StatusBoard } from "../core/status/status-board.t
 import { API } from "./backend-words.ts";
 import { Closers } from "./closers.ts";
 import type { InstanceConfig } from "./config.ts";
-import { ControlSide } from "./control/control-side.ts";
+import type { ControlSide } from "./control/control-side.ts";
 import { type Controllers, controllerAddresses } from "./control/controllers.ts";
 import { startControl } from "./control/start-control.ts";
 import { Deferred } from "./deferred.ts";
@@ -13,7 +13,6 @@ import { createFeed, type Feed } from "./feed.ts";
 import { FirstSyncs } from "./first-syncs.ts";
 import type { InstanceDeps } from "./instance-deps.ts";
 import { KubeProxyMetrics } from "./kube-proxy-metrics.ts";
-import { openIdentity } from "./mesh/open-identity.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openBackends } from "./open-backends.ts";
 import { patiently } from "./patiently.ts";
@@ -110,6 +109,7 @@ async function wire(config: InstanceConfig, wiring: Wiring): Promise<Instance> {
   });
   if (config.identity !== undefined) {
     const report = board.add("server", "identity");
+    const { openIdentity } = await import("./mesh/open-identity.ts");
     await openIdentity(config.identity, { deps, report, metrics, closers, succession });
   }
   const parts = { deps, board, metrics, closers, succession };
@@ -189,6 +189,8 @@ async function openControl(
   const { control } = config;
   if (control === undefined) return undefined;
   const { deps, board, metrics, closers, live, succession, end } = context;
+  // Only here: a third of the daemon is there for commands.
+  const { ControlSide } = await import("./control/control-side.ts");
   const side = await ControlSide.open({
     config,
     control,
