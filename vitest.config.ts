@@ -31,6 +31,8 @@ const config: ViteUserConfig = defineConfig({
     maxConcurrency: 20,
     // Nothing in the code is a singleton, and to import it anew for each file takes longer than most tests.
     isolate: false,
+    // What was transformed is kept for the next run.
+    experimental: { fsModuleCache: true, fsModuleCachePath: ".cache/vitest" },
     sequence: { sequencer: LongestFirst },
     // Time enough on a machine that does other things as well: these limits are for what hangs.
     expect: { poll: { timeout: 20_000 } },

@@ -1,21 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../src/core/log.ts";
-import type { LoopThreadHost } from "../../src/net/threads/loop-thread.ts";
+import { startSourceWorker } from "../../src/net/threads/loop-thread.fixture.ts";
 import { createEngine, type Engine } from "../../src/proxy/engine.ts";
 import { LOCAL } from "./proxy-config.ts";
 
-/** A thread that runs what was built of the sources: it starts many times as fast. */
-function startBuilt(
-  ...[entry, options]: Parameters<NonNullable<LoopThreadHost["startWorker"]>>
-): Worker {
-  const built = entry.href.replace("/src/", "/dist/").replace(/\.ts$/, ".js");
-  return new Worker(new URL(built), { ...options, transferList: [...options.transferList] });
-}
-
-/** An engine whose loops run what was built, closed when the test has finished. */
+/** An engine whose loops run on threads, closed when the test has finished. */
 export class TestEngine {
   readonly engine: Engine;
   readonly lines: string[];
@@ -50,7 +42,7 @@ export class TestEngine {
       log,
       drainTimeoutMs: 5000,
       startWorker: (entry, start) => {
-        const worker = startBuilt(entry, start);
+        const worker = startSourceWorker(entry, start);
         workers.push(worker);
         return worker;
       },

@@ -6,7 +6,7 @@ import { createLoopHost } from "./loop-host.ts";
 import type { LoopThreadHost, WorkerStart } from "./loop-thread.ts";
 
 /** Threads run the sources, built when the first one is started. Compiled tests have them compiled as well. */
-function startSourceWorker(entry: URL, options: WorkerStart): Worker {
+export function startSourceWorker(entry: URL, options: WorkerStart): Worker {
   const program = import.meta.url.endsWith(".js")
     ? new URL(entry.href.replace(/\.ts$/, ".js"))
     : buildProgram(fileURLToPath(entry));
