@@ -86,3 +86,10 @@ test("openssl accepts the chain for both ends of TLS", requires("openssl"), asyn
     expect(stdout.trim()).toBe(`${leaf}: OK`);
   }
 });
+
+test("no authority is made while the clock is plainly wrong, and it is said what to do", async () => {
+  await expect(createAuthority("portolan", 5000)).rejects.toMatchObject({
+    code: "ERR_NOT_POSSIBLE_HERE",
+    message: expect.stringMatching(/says 1970-01-01.*expected 2026-01-01 or later: set the clock/),
+  });
+});

@@ -55,9 +55,15 @@ const AUTHORITY_YEARS = 10;
 /** Clocks differ: a certificate holds from a little before it is made. */
 const SKEW_MS = 300_000;
 const SERIAL_BYTES = 16;
+/** No clock that is right says less: this program was not there yet. */
+const FIRST_DAY_MS = Date.UTC(2026, 0, 1);
 
-/** Makes a new authority, which signs itself. */
+/**
+ * Makes a new authority, which signs itself.
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE where the clock is plainly wrong: what it signs would end with it, years too early
+ */
 export async function createAuthority(trustDomain: string, nowMs: number): Promise<AuthorityKeys> {
+  assertClockIsSet(nowMs);
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const name = `CN=Portolan authority of ${trustDomain}`;
   const certificate = await X509CertificateGenerator.create({
@@ -145,6 +151,15 @@ export class Authority {
     });
     return { certificate: certificate.toString("pem"), expiresMs };
   }
+}
+
+function assertClockIsSet(nowMs: number): void {
+  if (nowMs >= FIRST_DAY_MS) return;
+  const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+  throw new CoreError(
+    "ERR_NOT_POSSIBLE_HERE",
+    `the clock of this machine says ${day(nowMs)}, and an authority that is made now would end ${AUTHORITY_YEARS} years after that; expected ${day(FIRST_DAY_MS)} or later: set the clock (date -s, or a time service such as chrony or systemd-timesyncd), then start again`,
+  );
 }
 
 type GeneralNameInput = Pick<GeneralName, "type" | "value">;
