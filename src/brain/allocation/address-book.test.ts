@@ -45,6 +45,15 @@ test("what nodes keep for themselves at the end of a range is never given, also 
   expect(book.isClaimed("10.30.0.6")).toBe(true);
 });
 
+test("the same at the end of a range of IPv6", () => {
+  const book = bookOf(new GlobalStore());
+  const reservation = book.reserve();
+  const given = [1, 2].map(() => reservation.serviceAddresses("instance")[1]);
+  expect(given).toEqual(["fdff::1", "fdff::2"]);
+  expect(() => reservation.serviceAddresses("instance")).toThrow("left in fdff::/126");
+  expect(book.isClaimed("fdff::3")).toBe(true);
+});
+
 test("no network of a node holds the address of the tunnel device", () => {
   const book = bookOf(new GlobalStore(), { ...DEFAULT_ADDRESS_PLAN, nodes: ["10.19.1.0/24"] });
   const reservation = book.reserve();
