@@ -7,6 +7,7 @@ import type { ApiGate, Caller } from "./api-gate.ts";
 import { FrameEncoder } from "./frame-encoder.ts";
 import { GrpcCall, refuseCall } from "./grpc-call.ts";
 import { serveJson } from "./json-call.ts";
+import { StoreWaiters } from "./store-waiters.ts";
 import { serveNodeWatch, serveObjectWatch, type WatchContext } from "./watch-calls.ts";
 
 type Serve = (call: GrpcCall, context: WatchContext) => Promise<void>;
@@ -53,6 +54,7 @@ export class ApiCalls {
     this.#gate = gate;
     this.#context = {
       store,
+      waiters: new StoreWaiters(store),
       encoder: new FrameEncoder(limits.cacheBytes, () => this.#open.size > 1),
       onSent: (messages) => {
         this.#changesSent += 1;

@@ -1,8 +1,8 @@
 import type { ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import { CoreError } from "../core/errors.ts";
-import { FrameDecoder } from "../wire/grpc/frame-decoder.ts";
 import { encodeGrpcMessage, GRPC_STATUS, type GrpcStatus } from "../wire/grpc/status.ts";
+import { GrpcMessages } from "./grpc-messages.ts";
 
 /** Messages are gathered to writes of this size: what a client that stops reading holds up. */
 const WRITE_BYTES = 32_768;
@@ -52,34 +52,40 @@ export class GrpcCall {
     return this.#abort.signal;
   }
 
-  /** The messages of the client as the decoder stands on them, until no more will come. */
-  async *messages(): AsyncGenerator<FrameDecoder> {
-    const decoder = new FrameDecoder(this.#maxMessageBytes);
-    // A bad message must not take the stream down: the status is still to be sent on it.
-    for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      decoder.feed(chunk);
-      while (decoder.next()) yield decoder;
-    }
+  /** The messages of the client; to be asked for once. @param onMore see `GrpcMessages` */
+  messages(onMore: () => void): GrpcMessages {
+    return new GrpcMessages(this.#stream, this.#maxMessageBytes, onMore);
   }
 
   /**
-   * Sends all messages that `frames` makes in `output`, many in one write, and waits where the client
-   * does not read. Returns how many there were.
+   * Sends all messages that `frames` makes in `output`, many in one write, and returns how many there were: at once,
+   * or as a promise where the client does not read.
    */
-  async send(frames: Iterable<void>, output: FrameOutput): Promise<number> {
+  send(frames: Iterable<void>, output: FrameOutput): number | Promise<number> {
+    const writes = this.#writeAll(frames, output);
+    const first = writes.next();
+    return first.done === true ? first.value : goOn(writes, first.value);
+  }
+
+  /** Gives what has to be awaited. */
+  *#writeAll(frames: Iterable<void>, output: FrameOutput): Generator<Promise<void>, number, void> {
     let sent = 0;
     try {
       for (const _ of frames) {
         sent += 1;
-        if (output.length >= WRITE_BYTES) await this.#write(output.take());
+        if (output.length < WRITE_BYTES) continue;
+        const drained = this.#write(output.take());
+        if (drained !== undefined) yield drained;
       }
     } catch (error) {
       // What was begun must not go out with the messages of another call.
       output.clear();
       throw error;
     }
-    if (output.length > 0) await this.#write(output.take());
+    if (output.length > 0) {
+      const drained = this.#write(output.take());
+      if (drained !== undefined) yield drained;
+    }
     return sent;
   }
 
@@ -114,6 +120,18 @@ export class GrpcCall {
       this.#stream.once("drain", drained);
       signal.addEventListener("abort", aborted, { once: true });
     });
+  }
+}
+
+async function goOn(
+  writes: Generator<Promise<void>, number, void>,
+  first: Promise<void>,
+): Promise<number> {
+  for (let drained = first; ; ) {
+    await drained;
+    const next = writes.next();
+    if (next.done === true) return next.value;
+    drained = next.value;
   }
 }
 

@@ -8,10 +8,25 @@ export async function serveJson(
   call: GrpcCall,
   answer: (request: unknown) => Promise<object>,
 ): Promise<void> {
-  for await (const { bytes, start, end } of call.messages()) {
-    const request = readJsonMessage(new ProtoReader().reset(bytes, start, end));
-    await call.answer(jsonFrame(await answer(request)));
-    return;
-  }
-  throw new CoreError("ERR_API_PROTOCOL", "the call has no request; expected one");
+  const request = await requestOf(call);
+  await call.answer(jsonFrame(await answer(request)));
+}
+
+function requestOf(call: GrpcCall): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const messages = call.messages(() => {
+      try {
+        const message = messages.take();
+        if (message !== undefined) {
+          const { bytes, start, end } = message;
+          resolve(readJsonMessage(new ProtoReader().reset(bytes, start, end)));
+        } else if (messages.isOver) {
+          throw new CoreError("ERR_API_PROTOCOL", "the call has no request; expected one");
+        } else return;
+      } catch (error) {
+        reject(error);
+      }
+      messages.close();
+    });
+  });
 }

@@ -116,6 +116,8 @@ export class NodeWatcher {
   #look(): Look | undefined {
     const from = this.#place;
     if (from === undefined && !this.#store.isSynced()) return undefined;
+    const isPresent = from !== undefined && this.#revision === this.#store.revision;
+    if (isPresent && this.#toldOf === this.#interest) return undefined;
     const state = this.#store.state();
     const services = this.#cursor.services.advance();
     const others = this.#cursor.others.advance();
