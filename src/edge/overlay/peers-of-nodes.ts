@@ -73,7 +73,8 @@ function marksOf({ subnets, tunnel }: Node): readonly string[] {
   return key === "" ? subnets : [key, ...subnets];
 }
 
-function foreignAddress({ ip, family }: Place): string {
+/** Why a node of a family that this machine does not speak is not called. */
+export function foreignAddress({ ip, family }: Place): string {
   return `its address ${ip} can not be called from here, as this machine has no IP${family}`;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Cidr, parseCidr } from "../../../core/model/address.ts";
+import { type Cidr, FAMILIES, parseCidr } from "../../../core/model/address.ts";
 import type { ClusterInstance } from "../../../wire/mqtt-edge/cluster-messages.ts";
 import { viewOfCluster } from "./cluster-view.ts";
 
@@ -8,6 +8,7 @@ const cidrs = (...texts: string[]): readonly Cidr[] =>
 const OWN = {
   ...{ node: "here", ip: "192.0.2.1", port: 50_103 },
   ...{ subnets: cidrs("10.18.0.64/26"), serviceRanges: cidrs("10.30.0.0/16") },
+  families: FAMILIES,
 };
 
 function instance(number: number, nsip: string, host: string, own: string): ClusterInstance {
@@ -52,4 +53,24 @@ test("what two jobs claim is the first one's, so that the rest goes on", () => {
   );
   expect(services[1]).toMatchObject({ key: "default/a.b.c.e", addresses: [], instances: [] });
   expect(peers.map(({ node }) => node)).toEqual(["192.0.2.2:50103"]);
+});
+
+test("a machine without IPv6 goes on with all others, and says whom it can not call", () => {
+  const jobs = [
+    [
+      "a.b.c.d",
+      [
+        instance(0, "10.18.0.130", "2001:db8::2", "10.30.0.2"),
+        instance(1, "10.18.0.131", "192.0.2.3", "10.30.0.3"),
+      ],
+    ],
+  ] as const;
+  const { services, peers, leftOut } = viewOfCluster(jobs, { ...OWN, families: ["v4"] });
+  expect(peers.map(({ node }) => node)).toEqual(["192.0.2.3:50103"]);
+  expect(services[0]?.instances).toHaveLength(2);
+  expect(leftOut).toEqual([
+    "[2001:db8::2]:50103: its address 2001:db8::2 can not be called from here, as this machine has no IPv6",
+  ]);
+  const { peers: all, leftOut: none } = viewOfCluster(jobs, OWN);
+  expect([all.length, none]).toEqual([2, []]);
 });

@@ -1,7 +1,14 @@
-import { type Cidr, cidrContains, familyOf, formatHostPort } from "../../../core/model/address.ts";
+import {
+  type Cidr,
+  cidrContains,
+  type Family,
+  familyOf,
+  formatHostPort,
+} from "../../../core/model/address.ts";
 import type { EdgeAddress } from "../../../core/model/service.ts";
 import type { RemoteView } from "../../../edge/overlay/directory.ts";
 import { namesOf } from "../../../edge/overlay/merge-services.ts";
+import { foreignAddress } from "../../../edge/overlay/peers-of-nodes.ts";
 import { serviceKey } from "../../../edge/overlay/service-key.ts";
 import type { EdgeInstance } from "../../../edge/table/live-instance.ts";
 import type { EdgeService } from "../../../edge/table/service-table.ts";
@@ -17,6 +24,13 @@ export interface OwnPlace {
   readonly port: number;
   readonly subnets: readonly Cidr[];
   readonly serviceRanges: readonly Cidr[];
+  /** What this machine speaks. */
+  readonly families: readonly Family[];
+}
+
+/** What is known of others, and which nodes can not be called from here, each with the reason. */
+export interface ClusterView extends RemoteView {
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -26,7 +40,7 @@ export interface OwnPlace {
 export function viewOfCluster(
   jobs: Iterable<readonly [string, Instances]>,
   own: OwnPlace,
-): RemoteView {
+): ClusterView {
   const taken = new Set<string>();
   const take = (what: string): boolean => {
     if (taken.has(what)) return false;
@@ -53,13 +67,20 @@ export function viewOfCluster(
       }),
     };
   });
-  const peers = [...hosts].map(([node, { ip, port, ips }]) => ({
+  const all = [...hosts].map(([node, { ip, port, ips }]) => ({
     node,
     endpoint: ipAddress(ip, port),
     subnets: ips.map((each) => `${each}/${familyOf(each) === "v4" ? 32 : 128}`),
     modes: ["compat"] as const,
   }));
-  return { services, peers };
+  const isCalled = ({ endpoint }: (typeof all)[number]): boolean =>
+    own.families.includes(endpoint.family);
+  const foreign = all.filter((peer) => !isCalled(peer));
+  return {
+    services,
+    peers: all.filter(isCalled),
+    leftOut: foreign.map(({ node, endpoint }) => `${node}: ${foreignAddress(endpoint)}`),
+  };
 }
 
 /** Each once, though every instance has those of its service. */

@@ -3,11 +3,13 @@ import { CoreError, messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Cidr } from "../../../core/model/address.ts";
 import type { EnvironmentManager } from "../../../edge/environment/environment-manager.ts";
+import { machineFamilies } from "../../../edge/environment/machine-families.ts";
 import type { Overlay } from "../../../edge/overlay/overlay.ts";
 import { readRegister } from "../../../edge/rest/requests.ts";
 import { readSubnetAnswer, SUBNET_REQUEST } from "../../../wire/mqtt-edge/cluster-messages.ts";
 import { nodeTopics } from "../../../wire/mqtt-edge/cluster-topics.ts";
 import { followNetworks } from "../membership/follow-networks.ts";
+import { ToldList } from "../membership/told-list.ts";
 import { BrokerLink } from "./broker-link.ts";
 import { ClusterMember } from "./cluster-member.ts";
 import { viewOfCluster } from "./cluster-view.ts";
@@ -24,6 +26,7 @@ export interface ClusterParts {
 /** A start waits so long for the networks of this node; after that they come when they come. */
 const FIRST_WAIT_MS = 10_000;
 const ASK_AGAIN_MS = 5000;
+const LEFT_OUT = "nodes of the cluster can not be reached from here";
 
 /**
  * Has a node serve in a cluster that speaks MQTT. A node that has networks keeps them; another one asks for
@@ -38,6 +41,8 @@ export async function joinCluster(
   const topics = nodeTopics(settings.id);
   const networks = followNetworks(environment, log);
   const registration = new Registration(environment, log);
+  const families = machineFamilies();
+  const leftOut = new ToldList(log, "leftOut", LEFT_OUT);
   const askForSubnet = (): void => {
     if (environment.plan === undefined) link.publish(topics.subnet, SUBNET_REQUEST);
   };
@@ -66,7 +71,9 @@ export async function joinCluster(
       const { v4, v6 } = environment.plan?.subnets ?? {};
       const subnets = [v4, v6].flatMap((subnet) => subnet ?? []);
       const place = { ip: environment.nodeIp, port: environment.nodePort };
-      const view = viewOfCluster(jobs, { node, ...place, subnets, serviceRanges });
+      const own = { node, ...place, subnets, serviceRanges, families };
+      const view = viewOfCluster(jobs, own);
+      leftOut.tell(view.leftOut);
       overlay.setRemote(view);
       networks(view);
     },
