@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,6 +13,8 @@ import { openBound, receiveFrom, sendTo } from "./sockets.ts";
 
 const run = promisify(execFile);
 const MDNS_CLIENT = fileURLToPath(new URL("./mdns-client.mjs", import.meta.url));
+const MDNS_LISTENER = fileURLToPath(new URL("./mdns-listener.mjs", import.meta.url));
+const SOON = { timeout: 15_000, interval: 50 };
 const BRIDGE = { v4: "10.18.0.65", v6: "fc00::101" } as const;
 const NEEDED = requires("linux", "root", "ip", "nft", "dig");
 const WEB = [0, 1].map((instanceNumber) => ({
@@ -232,4 +234,30 @@ describe("names on an edge node", NEEDED, () => {
     expect(sockets).not.toMatch(/:53\s/);
     expect(sockets).toContain("224.0.0.251:5353");
   });
+
+  test.each(["4", "6"])(
+    "all on the bridge are told of services that come and go, over IPv%s",
+    async (family) => {
+      const stage = new EdgeStage();
+      const client = await startShop(stage, "--dns", "off");
+      const inside = stage.inside(client);
+      const listener = inside.run(() => spawn(process.execPath, [MDNS_LISTENER, family, "eth0"]));
+      onTestFinished(() => void listener.kill("SIGKILL"));
+      let heard = "";
+      listener.stdout.setEncoding("utf8").on("data", (text: string) => {
+        heard += text;
+      });
+      const times = (line: string) => heard.split("\n").filter((each) => each === line).length;
+      await expect.poll(() => heard, SOON).toContain("listening");
+      const serviceIp = [{ IpType: "RR", Address: "10.30.0.9" }];
+      const containerId = stage.containerId("late");
+      const late = { containerId, appName: "late", instanceNumber: 0, serviceIp };
+      expect(await stage.rest("/docker/deploy", late)).toMatchObject({ status: 200 });
+      await expect.poll(() => times("late.local A 10.30.0.9 5"), SOON).toBe(2);
+      await stage.rest("/docker/undeploy", { serviceName: "late.instance.0" });
+      await expect.poll(() => times("late.local A 10.30.0.9 0"), SOON).toBe(1);
+      expect(times("late.local A 10.30.0.9 5")).toBe(2);
+      expect(heard).not.toMatch(/web.* 0\n/);
+    },
+  );
 });

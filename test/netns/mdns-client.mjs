@@ -1,5 +1,5 @@
 /**
- * Asks all on a link by mDNS and prints the first answers as JSON.
+ * Asks all on a link by mDNS and prints the first answers of that name and type as JSON, whatever else is told meanwhile.
  *
  *     node mdns-client.mjs 4|6 LINK NAME TYPE
  */
@@ -22,7 +22,9 @@ else {
 socket.on("message", (bytes) => {
   const message = decode(bytes);
   if (message.type !== "response") return;
-  process.stdout.write(JSON.stringify(message.answers));
+  const answers = message.answers.filter((one) => one.name === name && one.type === type);
+  if (answers.length === 0) return;
+  process.stdout.write(JSON.stringify(answers));
   clearInterval(asking);
   socket.close();
 });

@@ -15,6 +15,14 @@ export interface NameTable {
   findNamed(names: readonly string[], signal: AbortSignal): Promise<boolean>;
 }
 
+/** Who says which names there are, and when that changes. */
+export interface NameSource {
+  /** Services that serve, by their names in lower case. */
+  names(): ReadonlyMap<string, NamedService>;
+  /** @returns a function that ends it */
+  onNames(listener: () => void): () => void;
+}
+
 /** Services that serve, by their names in lower case; the first that has a name keeps it. */
 export function indexNames<S extends NamedService & { readonly names: readonly string[] }>(
   services: readonly S[],

@@ -16,7 +16,12 @@ import type {
   TableRow,
 } from "../environment/route-table.ts";
 import { type ServiceIp, workloadName } from "../environment/workload.ts";
-import { indexAddresses, indexNames, type NameTable } from "../names/name-table.ts";
+import {
+  indexAddresses,
+  indexNames,
+  type NameSource,
+  type NameTable,
+} from "../names/name-table.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "../tunnel/flow-keeper.ts";
 import type { KeptFlow } from "../tunnel/kept-flow.ts";
@@ -64,7 +69,7 @@ const PROTOCOLS: ReadonlyMap<number, string> = new Map([
  * The services of an edge as one node has them: what runs here, what the manager tells of others, and
  * the tunnel that is told both.
  */
-export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
+export class Overlay implements RouteTable, FlowList, NodeList, NameTable, NameSource {
   readonly #options: OverlayOptions;
   readonly #known = new KnownServices();
   #directory: Directory | undefined;
@@ -74,6 +79,7 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
   #services: readonly EdgeService[] = [];
   #hasBegun = false;
   #names: ReadonlyMap<string, EdgeService> = new Map();
+  readonly #nameListeners = new Set<() => void>();
   /** Made when one is asked for. */
   #addressNames: ReadonlyMap<string, string> | undefined;
   /** What services claim that others have, as it was told. */
@@ -158,6 +164,15 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
 
   serviceNamed(name: string): EdgeService | undefined {
     return this.#names.get(name);
+  }
+
+  names(): ReadonlyMap<string, EdgeService> {
+    return this.#names;
+  }
+
+  onNames(listener: () => void): () => void {
+    this.#nameListeners.add(listener);
+    return () => void this.#nameListeners.delete(listener);
   }
 
   nameOfAddress(ip: string): string | undefined {
@@ -271,6 +286,7 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable {
       this.#services = services;
       this.#names = indexNames(services);
       this.#addressNames = undefined;
+      for (const listener of this.#nameListeners) listener();
     } catch (error) {
       log.error({ err: error }, `the tunnel goes on with what it knew: ${messageOf(error)}`);
     }

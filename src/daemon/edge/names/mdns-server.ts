@@ -56,6 +56,16 @@ export class MdnsServer {
     return [...this.#sockets].some(([family, socket]) => this.#join(family, socket));
   }
 
+  /** Tells all on the link something that nobody asked for. */
+  tell(messages: readonly Buffer[]): void {
+    for (const [family, socket] of this.#sockets) {
+      // What can not be sent is lost, as UDP may.
+      for (const bytes of messages) {
+        socket.send(bytes, MDNS_PORT, this.#groupOf(family), () => undefined);
+      }
+    }
+  }
+
   close(): void {
     for (const socket of this.#sockets.values()) socket.close();
     this.#sockets.clear();

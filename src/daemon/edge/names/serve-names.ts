@@ -8,9 +8,11 @@ import type { EnvironmentManager } from "../../../edge/environment/environment-m
 import { machineFamilies } from "../../../edge/environment/machine-families.ts";
 import { ClientBudget } from "../../../edge/names/client-budget.ts";
 import { EdgeNames } from "../../../edge/names/edge-names.ts";
+import { localNames } from "../../../edge/names/local-names.ts";
+import { MdnsAnnouncer } from "../../../edge/names/mdns-announcer.ts";
 import { MdnsResponder } from "../../../edge/names/mdns-responder.ts";
 import { NameFinder } from "../../../edge/names/name-finder.ts";
-import type { NameTable } from "../../../edge/names/name-table.ts";
+import type { NameSource, NameTable } from "../../../edge/names/name-table.ts";
 import { holdsAddresses } from "../../../edge/names/reverse-names.ts";
 import type { IpSocketAddress } from "../../../platform/socket-address.ts";
 import { parseResolvers } from "../../../proxy/dns/parse-resolvers.ts";
@@ -41,7 +43,7 @@ export interface ServedNames {
 
 export interface NamesParts {
   readonly manager: Pick<EnvironmentManager, "plan" | "events">;
-  readonly table: NameTable;
+  readonly table: NameTable & NameSource;
   readonly network: Pick<EdgeNetwork, "watch">;
   readonly log: Log;
 }
@@ -60,6 +62,7 @@ export async function serveNames(settings: NamesSettings, parts: NamesParts): Pr
   const unlisten = parts.manager.events.listen(({ event }) => {
     if (event.type === "registered") void service.look();
   });
+  const unfollow = parts.table.onNames(() => service.namesChanged());
   const period = setInterval(() => void service.look(), PERIOD_MS);
   let settling: NodeJS.Timeout | undefined;
   const watch = parts.network.watch(() => {
@@ -72,6 +75,7 @@ export async function serveNames(settings: NamesSettings, parts: NamesParts): Pr
     counts: () => service.counts(),
     close: async () => {
       unlisten();
+      unfollow();
       clearInterval(period);
       watch.close();
       clearTimeout(settling);
@@ -93,7 +97,8 @@ class NamesService {
   #resolvers: readonly IpSocketAddress[] = [];
   #plan: NodePlan | undefined;
   #dns: DnsServer | undefined;
-  #mdns: MdnsServer | undefined;
+  #mdns: { readonly server: MdnsServer; readonly announcer: MdnsAnnouncer } | undefined;
+  #announcing: NodeJS.Timeout | undefined;
   /** What could not be done, and was told. */
   #complaint = "";
 
@@ -115,6 +120,25 @@ class NamesService {
   counts(): NameCounts {
     const { totalConnections: questions, failures } = this.#row.read();
     return { questions, failures, mdnsAnswers: this.#mdnsAnswers };
+  }
+
+  /** All on the link are told soon: changes come in crowds. */
+  namesChanged(): void {
+    if (this.#mdns !== undefined) this.#announceIn(SETTLE_MS);
+  }
+
+  #announceIn(ms: number): void {
+    clearTimeout(this.#announcing);
+    this.#announcing = setTimeout(() => this.#announce(), ms);
+  }
+
+  #announce(): void {
+    if (this.#mdns === undefined) return;
+    const { server, announcer } = this.#mdns;
+    const nowMs = performance.now();
+    server.tell(announcer.next(localNames(this.#parts.table.names(), this.#names), nowMs));
+    const { dueMs } = announcer;
+    if (dueMs !== undefined) this.#announceIn(Math.max(0, dueMs - nowMs));
   }
 
   /** Makes what is open match the node; never rejects. */
@@ -145,8 +169,10 @@ class NamesService {
       this.#dns ??= await this.#openDns(plan);
     }
     if (mdns) {
-      if (this.#mdns?.hasLostLink()) this.#closeMdns();
-      this.#mdns ??= await this.#openMdns(plan);
+      if (this.#mdns?.server.hasLostLink()) this.#closeMdns();
+      if (this.#mdns !== undefined) return;
+      this.#mdns = { server: await this.#openMdns(plan), announcer: new MdnsAnnouncer() };
+      this.#announce();
     }
   }
 
@@ -203,7 +229,8 @@ class NamesService {
   }
 
   #closeMdns(): void {
-    this.#mdns?.close();
+    clearTimeout(this.#announcing);
+    this.#mdns?.server.close();
     this.#mdns = undefined;
   }
 
