@@ -32,6 +32,24 @@ async function startHttpServer(name: string): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+test("servers are enough: the rest has its defaults", async () => {
+  const { port } = await startNamedServer("a");
+  for (const places of [`127.0.0.1:${port}`, [`127.0.0.1:${port}`]]) {
+    const servers = await balance({ servers: places });
+    onTestFinished(() => servers.close());
+    expect(await nameOf(await servers.connect())).toBe("a");
+  }
+});
+
+test("without a server there is none to connect to, until there is", async () => {
+  const servers = await balance({ servers: [] });
+  onTestFinished(() => servers.close());
+  await expect(servers.connect()).rejects.toMatchObject({ code: "ERR_NO_SERVER" });
+  const { port } = await startNamedServer("a");
+  await servers.replace(`127.0.0.1:${port}`);
+  expect(await nameOf(await servers.connect())).toBe("a");
+});
+
 test("connections go to servers in turn, and never to one that is down", async () => {
   const [a, b] = [await startNamedServer("a"), await startNamedServer("b")];
   const nobody = await freePort();

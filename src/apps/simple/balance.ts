@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
-import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Group } from "../../core/model/group.ts";
 import type { ModelObject } from "../../core/model/object.ts";
+import { parseKind } from "../../core/model/parse.ts";
 import type { OnServerHealth, ServerReport, TakenServer } from "./balanced-servers.ts";
 import type { ConnectOptions, CreateConnection } from "./connect-balanced.ts";
 import { readDescription } from "./read-description.ts";
@@ -84,9 +84,8 @@ interface ReadServers {
 
 function readServers(description: ServersDescription): ReadServers {
   const objects = readObjects(description);
-  const group = objects.find((object) => object.kind === "Group");
-  if (group === undefined) throw new CoreError("ERR_STATE_INVALID", "servers: missing");
-  return { group, endpoints: endpointsOf(objects) };
+  const said = objects.find((object) => object.kind === "Group");
+  return { group: said ?? parseKind("Group", { name: NAME }), endpoints: endpointsOf(objects) };
 }
 
 function readObjects(description: ServersDescription): readonly ModelObject[] {
