@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Authority, createAuthority } from "../../src/brain/identity/authority.ts";
+import type { ManagerPlace } from "./manager-fixture.ts";
 
 /** Files of one identity. */
 export interface IdentityFiles {
@@ -47,6 +48,29 @@ export async function createTestAuthority(trustDomain = "portolan"): Promise<Tes
       return files;
     },
   };
+}
+
+/** The name of a service, as a manager of the tests gives it. */
+export function spiffe(service: string): string {
+  return `spiffe://portolan/service/default/${service}`;
+}
+
+/** What `portolan up` is told to follow a manager with the identity of a service, and to announce there. */
+export async function identityArgs(
+  brain: ManagerPlace,
+  service: string,
+  state: string,
+): Promise<readonly string[]> {
+  const tokenFile = join(state, "..", "token");
+  writeFileSync(tokenFile, await brain.ask("token", "create", "--service", service), {
+    mode: 0o600,
+  });
+  const address = `127.0.0.1:${brain.address.port}`;
+  return [
+    ...["--from", `api:${address}`, "--announce-ttl", "2s"],
+    ...["--identity-from", address, "--identity-service", service],
+    ...["--identity-token-file", tokenFile],
+  ];
 }
 
 /** What is heard first at a port, or why nothing is. */

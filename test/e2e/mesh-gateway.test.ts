@@ -1,13 +1,12 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { request } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { freePortBlock } from "../support/free-ports.ts";
 import { requires } from "../support/requires.ts";
 import { type ManagerPlace, managerPlace } from "./manager-fixture.ts";
+import { identityArgs, spiffe } from "./mesh-fixture.ts";
 import { makeStateFolder, NO_PORTS, startUp, type Up } from "./up-fixture.ts";
 
 const LATER = { timeout: 30_000, interval: 100 };
@@ -28,17 +27,8 @@ async function startProgram(name: string): Promise<{ port: number; stop: () => v
 
 async function startWithIdentity(brain: ManagerPlace, service: string): Promise<Up> {
   const state = makeStateFolder();
-  const tokenFile = join(state, "..", "token");
-  writeFileSync(tokenFile, await brain.ask("token", "create", "--service", service), {
-    mode: 0o600,
-  });
-  const address = `127.0.0.1:${brain.address.port}`;
-  return startUp(state, [
-    ...NO_PORTS,
-    ...["--loops", "1", "--from", `api:${address}`, "--announce-ttl", "2s"],
-    ...["--identity-from", address, "--identity-service", service],
-    ...["--identity-token-file", tokenFile],
-  ]);
+  const identity = await identityArgs(brain, service, state);
+  return startUp(state, [...NO_PORTS, "--loops", "1", ...identity]);
 }
 
 /** The way in of a service: for the gateway alone. */
@@ -54,10 +44,6 @@ async function startSidecar(brain: ManagerPlace, service: string, port: number, 
   ];
   for (const line of lines) await up.command(line);
   return up;
-}
-
-function spiffe(service: string): string {
-  return `spiffe://portolan/service/default/${service}`;
 }
 
 /** What is answered for a host, or why nothing is. */

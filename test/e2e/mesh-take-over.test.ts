@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { identityFiles } from "../../src/mesh/identity-files.ts";
@@ -8,6 +8,7 @@ import { LineClient } from "../support/line-client.ts";
 import { startNamedServer } from "../support/named-server.ts";
 import { requires } from "../support/requires.ts";
 import { type ManagerPlace, managerPlace } from "./manager-fixture.ts";
+import { identityArgs, spiffe } from "./mesh-fixture.ts";
 import { makeStateFolder, NO_PORTS, startUp, type Up } from "./up-fixture.ts";
 
 const LATER = { timeout: 30_000, interval: 100 };
@@ -27,17 +28,7 @@ class Sidecar {
 
   static async start(brain: ManagerPlace, service: string): Promise<Sidecar> {
     const state = makeStateFolder();
-    const tokenFile = join(state, "..", "token");
-    writeFileSync(tokenFile, await brain.ask("token", "create", "--service", service), {
-      mode: 0o600,
-    });
-    const address = `127.0.0.1:${brain.address.port}`;
-    const args = [
-      ...NO_PORTS,
-      ...["--loops", "1", "--from", `api:${address}`, "--announce-ttl", "2s"],
-      ...["--identity-from", address, "--identity-service", service],
-      ...["--identity-token-file", tokenFile],
-    ];
+    const args = [...NO_PORTS, "--loops", "1", ...(await identityArgs(brain, service, state))];
     return new Sidecar(args, state, await startUp(state, args));
   }
 
@@ -59,10 +50,6 @@ class Sidecar {
       certificate.verify(authority.publicKey)
     );
   }
-}
-
-function spiffe(service: string): string {
-  return `spiffe://portolan/service/default/${service}`;
 }
 
 async function callOnce(port: number): Promise<string | undefined> {
