@@ -10,6 +10,7 @@ import {
   WAY_WORDS,
   WEBSOCKS_URL_FORM,
   type WebsocksUrl,
+  withoutPassword,
 } from "../../core/model/websocks.ts";
 import { listenPlace } from "../../core/options/listen-place.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
@@ -75,8 +76,7 @@ function parseUrls(texts: readonly string[], problems: string[]): readonly Webso
   const urls = new Map<string, WebsocksUrl>();
   for (const text of texts) {
     const url = parseWebsocksUrl(text);
-    // What is wrong may be a password in it: that is not for the screen.
-    const shown = text.replace(/:[^:@/]*@/, ":...@");
+    const shown = withoutPassword(text);
     if (url === undefined) {
       problems.push(`--server: "${shown}" is not valid; expected ${WEBSOCKS_URL_FORM}`);
     } else if (urls.has(nameOf(url))) {

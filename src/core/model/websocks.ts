@@ -64,6 +64,11 @@ export function parseWebsocksUrl(text: string): WebsocksUrl | undefined {
   return { ...place, isSecure: scheme === "wss", user: name, path };
 }
 
+/** What somebody took for a URL, for the screen: all that may be a password in it is left out. */
+export function withoutPassword(text: string): string {
+  return text.replace(/^((?:\w*:\/\/)?[^:]*):(?!\/\/).*@/s, "$1:...@");
+}
+
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
