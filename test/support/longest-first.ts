@@ -8,6 +8,8 @@ const LONGEST = [
   /\/test\/kernel\//,
   /\/test\/windows\//,
   /\/test\/e2e\//,
+  // The longest among those that take seconds.
+  /\/(simulated-hour|explain-scenarios|nftables-backend|kube-source|http-limits|resp-abuse|measure-calls|random-states)\.test\.ts$/,
 ];
 
 /** Puts the long tests before the others; among themselves they stay as vitest has them. */
