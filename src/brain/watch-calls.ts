@@ -47,7 +47,6 @@ class WatchService {
   readonly #context: WatchContext;
   readonly #open: OpenWatch;
   readonly #requests: GrpcMessages;
-  readonly #reader = new ProtoReader();
   readonly #goOn = (): void => this.#serve();
   #settle: (error?: unknown) => void = () => undefined;
   #wanted: Wanted | undefined;
@@ -120,7 +119,7 @@ class WatchService {
   #want({ bytes, start, end }: FrameDecoder): void {
     const before = this.#wanted;
     if (before?.bytes.compare(bytes, start, end) === 0) return;
-    const request = readWatchRequest(this.#reader.reset(bytes, start, end));
+    const request = readWatchRequest(new ProtoReader().reset(bytes, start, end));
     const { interest, ...rest } = request;
     const hasInterest = interest !== undefined;
     const what = JSON.stringify({ ...rest, hasInterest });

@@ -52,3 +52,14 @@ test("refuses compressed messages, which nobody offered to read", () => {
     expect.objectContaining({ code: "ERR_API_PROTOCOL" }),
   );
 });
+
+test("what was read is let go", () => {
+  const decoder = new FrameDecoder(100);
+  decoder.feed(Buffer.from([0, 0, 0, 0, 2, 1, 2]));
+  expect(decoder.next()).toBe(true);
+  expect(decoder.next()).toBe(false);
+  expect(decoder.bytes).toHaveLength(0);
+  decoder.feed(Buffer.from([0, 0, 0, 0, 1, 7]));
+  expect(decoder.next()).toBe(true);
+  expect([...decoder.bytes.subarray(decoder.start, decoder.end)]).toEqual([7]);
+});

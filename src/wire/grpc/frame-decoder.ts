@@ -61,6 +61,7 @@ export class FrameDecoder {
     if (this.#parts.length > 0) return false;
     const left = this.#bytes.length - this.#at;
     if (left < FRAME_HEADER_BYTES) {
+      if (left === 0) this.#letGo();
       this.#missing = FRAME_HEADER_BYTES - left;
       return false;
     }
@@ -72,6 +73,12 @@ export class FrameDecoder {
     this.#start = this.#at + FRAME_HEADER_BYTES;
     this.#at += size;
     return true;
+  }
+
+  /** What was read may be a small part of memory that is kept for as long as it is. */
+  #letGo(): void {
+    this.#bytes = NO_BYTES;
+    this.#at = 0;
   }
 
   #messageLength(): number {
