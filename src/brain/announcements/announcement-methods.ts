@@ -1,7 +1,7 @@
 import type { ApiGate, Caller } from "../api-gate.ts";
 import { parseRequest } from "../parse-request.ts";
 import { announceSchema, withdrawSchema } from "./announced-instance.ts";
-import type { Announcements } from "./announcements.ts";
+import type { AnnouncementBook } from "./announcement-book.ts";
 
 const MESH_SERVICE = "/meshv1.Mesh/";
 
@@ -14,7 +14,7 @@ export const WITHDRAW: string = `${MESH_SERVICE}Withdraw`;
  * @param assertMay whether a caller may speak for a service; throws where it may not
  */
 export function announcementMethods(
-  announcements: Announcements,
+  announcements: AnnouncementBook,
   assertMay: (caller: Caller, service: string) => void,
 ): ApiGate["methods"] {
   return new Map([
@@ -23,7 +23,7 @@ export function announcementMethods(
       async (caller: Caller, raw: unknown): Promise<object> => {
         const request = parseRequest(announceSchema, raw);
         assertMay(caller, request.service);
-        announcements.announce(request);
+        await announcements.announce(request);
         return {};
       },
     ],
@@ -32,14 +32,14 @@ export function announcementMethods(
       async (caller: Caller, raw: unknown): Promise<object> => {
         const request = parseRequest(withdrawSchema, raw);
         assertMay(caller, request.service);
-        return { isGone: announcements.withdraw(request) };
+        return { isGone: await announcements.withdraw(request) };
       },
     ],
   ]);
 }
 
 /** For a server that lets everybody speak who may call it. */
-export function openGate(announcements: Announcements): ApiGate {
+export function openGate(announcements: AnnouncementBook): ApiGate {
   return {
     methods: announcementMethods(announcements, () => undefined),
     assertMayWatch: () => undefined,

@@ -9,11 +9,12 @@ import {
   announcedEndpoint,
   type WithdrawRequest,
 } from "./announced-instance.ts";
-
-/** Who owns what instances announce over the API. */
-const ANNOUNCED_OWNER = "announced";
-/** More is a mistake of somebody. */
-const MAX_ANNOUNCEMENTS = 100_000;
+import {
+  ANNOUNCED_OWNER,
+  type AnnouncementBook,
+  announcedInstances,
+  MAX_ANNOUNCEMENTS,
+} from "./announcement-book.ts";
 
 export interface AnnouncementsOptions {
   readonly store: GlobalStore;
@@ -32,7 +33,7 @@ interface Held {
 }
 
 /** What instances of services say of themselves, for as long as they go on saying it. */
-export class Announcements {
+export class Announcements implements AnnouncementBook {
   readonly #options: AnnouncementsOptions;
   /** By the key of the endpoint. */
   readonly #held = new Map<string, Held>();
@@ -72,12 +73,7 @@ export class Announcements {
 
   metrics(): readonly MetricFamily[] {
     return [
-      {
-        name: "announced_instances",
-        help: "Instances of services that are announced now",
-        kind: "gauge",
-        samples: [{ labels: {}, value: this.#held.size }],
-      },
+      announcedInstances(this.#held.size),
       {
         name: "announcements_expired_total",
         help: "Instances that were not announced again in time",

@@ -1,8 +1,8 @@
 import type { X509Certificate } from "node:crypto";
 import type * as z from "zod";
 import { CoreError } from "../../core/errors.ts";
+import type { AnnouncementBook } from "../announcements/announcement-book.ts";
 import { announcementMethods } from "../announcements/announcement-methods.ts";
-import type { Announcements } from "../announcements/announcements.ts";
 import type { ApiGate, Caller } from "../api-gate.ts";
 import { keyHashOf } from "../identity/key-hash.ts";
 import { identityOf, SERVICE_KIND } from "../identity/spiffe-id.ts";
@@ -38,7 +38,7 @@ type Method = (caller: Caller, request: unknown) => Promise<object>;
 export function createManagerGate(
   manager: Manager,
   nowMs: () => number,
-  announcements?: Announcements,
+  announcements?: AnnouncementBook,
 ): ApiGate {
   const nodeOf = (caller: Caller): NodeCaller => memberOf(manager, caller, nowMs());
   const asNode =

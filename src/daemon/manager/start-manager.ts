@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
+import type { AnnouncementBook } from "../../brain/announcements/announcement-book.ts";
+import { EtcdAnnouncements } from "../../brain/announcements/etcd-announcements.ts";
 import { createApiServer } from "../../brain/api-server.ts";
 import { EtcdLedger } from "../../brain/manager/etcd-ledger.ts";
 import { EtcdPulse } from "../../brain/manager/etcd-pulse.ts";
@@ -41,7 +43,8 @@ export async function startManager(
   const closers = new Closers(log);
   const nowMs = (): number => Date.now();
   try {
-    const { ledger, pulse, roster } = await openLedger(config, closers, { log, stateFolder });
+    const place = { store, log, stateFolder };
+    const { ledger, pulse, roster, book } = await openLedger(config, closers, place);
     const { trustDomain, timeoutMs, certificateMs, serviceCertificateMs, plan } = settings;
     const authority = await openAuthority(ledger, trustDomain, nowMs());
     const said = settings.address === undefined ? [] : [formatListenAddress(settings.address)];
@@ -59,9 +62,9 @@ export async function startManager(
       log,
     });
     closers.add("certificate", async () => identity.close());
-    const announced = await openAnnouncements(store, log, stateFolder);
-    closers.add("announcements", () => announced.close());
-    const gate = createManagerGate(manager, nowMs, announced.announcements);
+    const announcements = book ?? (await openAnnouncements(store, log, stateFolder)).announcements;
+    closers.add("announcements", () => announcements.close());
+    const gate = createManagerGate(manager, nowMs, announcements);
     const shared = { gate, log, maxMessageBytes: values.apiMaxMessageBytes };
     const socket = { kind: "unix", path: join(stateFolder, MANAGER_SOCKET) } as const;
     const local = await createApiServer(store, { ...shared, listen: socket });
@@ -77,7 +80,7 @@ export async function startManager(
     return {
       address: server.address,
       watchers: () => server.stats().watchers + local.stats().watchers,
-      metrics: () => [...manager.metrics(), ...announced.metrics()],
+      metrics: () => [...manager.metrics(), ...announcements.metrics()],
       close: () => closers.closeAll(),
     };
   } catch (error) {
@@ -91,18 +94,26 @@ interface Kept {
   readonly pulse: Pulse;
   /** Missing where there is no other manager. */
   readonly roster?: EtcdRoster;
+  /** Missing where announcements are kept in the state folder. */
+  readonly book?: AnnouncementBook;
+}
+
+interface Place {
+  readonly store: GlobalStore;
+  readonly log: Log;
+  readonly stateFolder: string;
 }
 
 async function openLedger(
   config: InstanceConfig & { readonly manager: ManagerConfig },
   closers: Closers,
-  { log, stateFolder }: { readonly log: Log; readonly stateFolder: string },
+  { store, log, stateFolder }: Place,
 ): Promise<Kept> {
   const { etcd: members, timeoutMs } = config.manager;
   const kept =
     members === undefined || config.etcd === undefined
       ? await openInFolder(join(stateFolder, FOLDER), timeoutMs, log)
-      : await openInEtcd({ members, access: config.etcd, timeoutMs }, closers, log);
+      : await openInEtcd({ members, access: config.etcd, timeoutMs }, closers, { store, log });
   closers.add("ledger", () => kept.ledger.close());
   closers.add("liveness", async () => kept.pulse.close());
   return kept;
@@ -127,19 +138,20 @@ async function openInEtcd(
     readonly timeoutMs: number;
   },
   closers: Closers,
-  log: Log,
+  { store, log }: Pick<Place, "store" | "log">,
 ): Promise<Kept> {
   const { tls, credentials } = access;
   const client = new EtcdClient({ members, tls, credentials, ...WORLD });
   closers.add("etcd", async () => client.close());
   const prefix = access.prefix.endsWith("/") ? access.prefix : `${access.prefix}/`;
-  const [ledger, pulse] = await Promise.all([
+  const [ledger, pulse, book] = await Promise.all([
     EtcdLedger.open(client, prefix, log),
     EtcdPulse.open(client, prefix, timeoutMs),
+    EtcdAnnouncements.open(client, prefix, { store, log }),
   ]);
   const roster = new EtcdRoster(client, prefix);
   closers.add("roster", () => roster.close());
-  return { ledger, pulse, roster };
+  return { ledger, pulse, roster, book };
 }
 
 /** All that this machine is called, without addresses that need a scope. */
