@@ -80,8 +80,7 @@ export class ClientSocket implements DatagramTaker, TunnelSocket {
       tunnel.isOpen &&
       isReset(options.key, tunnel.remoteIndex, datagram)
     ) {
-      counters.lostTunnels += 1;
-      tunnel.lost(-ERRNO.ECONNRESET);
+      tunnel.doubt();
       return;
     }
     counters.strangeDatagrams += 1;

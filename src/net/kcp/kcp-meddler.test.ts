@@ -4,6 +4,8 @@ import type { DatagramFd, DatagramPeer } from "../fd.ts";
 import { MemoryProvider } from "../memory/memory-provider.ts";
 import { SelectorEventLoop } from "../selector-event-loop.ts";
 import { SERVER, World } from "./kcp-world.fixture.ts";
+import { renderReset } from "./reset-token.ts";
+import { TYPE } from "./wire-form.ts";
 
 const MEDDLER = ipAddress("10.0.0.3", 4000);
 
@@ -120,4 +122,54 @@ test("handshakes that nobody finishes are forgotten, however many they are", () 
   world.network.clock.advance(10_000);
   expect(server.provider.engine.tunnelCount).toBe(0);
   expect(server.provider.engine.counters.tunnels).toBe(0);
+});
+
+/** What a loop of the server says that does not know the session of this datagram. */
+function resetFor(datagram: Buffer): Buffer {
+  return renderReset(Buffer.alloc(32, 1), datagram.readUInt32LE(8));
+}
+
+test("genuine resets for what was repeated to another loop of the server end nothing", () => {
+  const world = new World({ latencyMs: 5 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(server);
+  let resets = 0;
+  const seen = standBetween(world, (datagram) => {
+    const last = seen.at(-1);
+    if (last === undefined || last[0] !== TYPE.SEALED) return [datagram];
+    resets += 1;
+    return [resetFor(last), datagram, resetFor(last)];
+  });
+  const text = "what is said ".repeat(2000);
+  const call = world.say(client, text, MEDDLER);
+  world.until(() => call.result !== 1);
+  expect([call.result, call.heard === text]).toEqual([0, true]);
+  expect(resets).toBeGreaterThan(20);
+  const { handshakes, lostTunnels, tunnels } = client.provider.engine.counters;
+  expect([handshakes, lostTunnels, tunnels]).toEqual([1, 0, 1]);
+});
+
+test("a tunnel that says nothing by itself outlives resets, though a fifth of all is lost each way", () => {
+  const world = new World({ latencyMs: 25 });
+  const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(server);
+  let isReset = false;
+  const seen = standBetween(world, (datagram) => {
+    const last = seen.at(-1);
+    if (!isReset || last === undefined) return [datagram];
+    isReset = false;
+    return [datagram, resetFor(last)];
+  });
+  const first = world.say(client, "hello", MEDDLER);
+  world.until(() => first.result === 0);
+  world.network.change({ lossRate: 0.1 });
+  for (let second = 0; second < 100; second += 1) {
+    isReset = true;
+    const call = world.say(client, `${second}`, MEDDLER);
+    world.until(() => call.result !== 1);
+    expect([call.result, call.heard]).toEqual([0, `${second}`]);
+    world.network.clock.advance(1000);
+  }
+  const { handshakes, lostTunnels } = client.provider.engine.counters;
+  expect([handshakes, lostTunnels]).toEqual([1, 0]);
 });

@@ -101,6 +101,25 @@ test("a server that forgot a tunnel says so, and the next stream makes another o
   expect(next.heard).toBe("hello again");
 });
 
+test("that a server forgot a tunnel is known long before silence alone would tell", () => {
+  const world = new World({ latencyMs: 25 });
+  const [client, old] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];
+  world.echo(old);
+  const first = world.say(client, "hello");
+  world.until(() => first.result === 0);
+  world.network.partition("a", "b");
+  old.loop.close();
+  world.network.clock.advance(100);
+  world.network.heal("a", "b");
+  world.echo(world.end("10.0.0.2", 1));
+  const startMs = world.network.clock.nowMs();
+  const lost = world.say(client, "anyone?");
+  world.until(() => lost.result < 0);
+  // Six questions, each as long after the other as an answer takes at most.
+  expect(world.network.clock.nowMs() - startMs).toBeLessThan(1500);
+  expect(client.provider.engine.counters.lostTunnels).toBe(1);
+});
+
 test("an end that is silent is given up", () => {
   const world = new World({ latencyMs: 5 });
   const [client, server] = [world.end("10.0.0.1", 1), world.end("10.0.0.2", 1)];

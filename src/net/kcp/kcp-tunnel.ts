@@ -45,6 +45,8 @@ export interface TunnelOptions {
 const QUEUE_BYTES = 32_768;
 /** A stream that was closed here, and not by the other end, is reset after so long. */
 const ORPHAN_MS = 60_000;
+/** How often an end is asked that seems to have forgotten the tunnel: one of the questions and its answer arrive. */
+const DOUBT_QUESTIONS = 6;
 const CONV = 0;
 const PING_BYTES = 8;
 const NOTHING = new Uint8Array(0);
@@ -75,6 +77,9 @@ export class KcpTunnel implements StreamCarrier {
   #emptySinceMs: number;
   /** Why it ends as soon as it has nothing to do. */
   #farewell: string | undefined;
+  /** Questions so far to an end that seems to have forgotten the tunnel, and when the next one is due. */
+  #doubtQuestions = 0;
+  #doubtAtMs = Number.POSITIVE_INFINITY;
   #isEnded = false;
 
   constructor(host: KcpHost, socket: TunnelSocket, options: TunnelOptions) {
@@ -152,6 +157,7 @@ export class KcpTunnel implements StreamCarrier {
     this.#window.take(counter);
     const nowMs = this.nowMs();
     this.#heardAtMs = nowMs;
+    this.#trust();
     this.#arq.input(incoming.bytes.subarray(start, start + byteCount), nowMs);
     for (let part = this.#arq.read(); part !== undefined; part = this.#arq.read()) {
       const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
@@ -185,6 +191,15 @@ export class KcpTunnel implements StreamCarrier {
   leave(reason: string): void {
     this.#farewell = reason;
     this.#endIfLeft();
+  }
+
+  /**
+   * Somebody who knows the secret says that the other end does not know this tunnel. So would a loop of the server
+   * that got a copy of what was meant for another one: as long as the tunnel itself is heard, it goes on.
+   */
+  doubt(): void {
+    if (this.#doubtQuestions > 0 || !this.isOpen) return;
+    this.#askInDoubt(this.nowMs());
   }
 
   /** Ends it for both ends, as far as the other one can be told. */
@@ -343,7 +358,7 @@ export class KcpTunnel implements StreamCarrier {
 
   #nextAtMs(nowMs: number): number {
     const arqAtMs = this.#arq.nextAtMs(nowMs);
-    return Math.min(arqAtMs, this.#askAtMs, this.#deadAtMs, this.#idleAtMs);
+    return Math.min(arqAtMs, this.#askAtMs, this.#deadAtMs, this.#idleAtMs, this.#doubtAtMs);
   }
 
   #onTimer(): void {
@@ -353,12 +368,32 @@ export class KcpTunnel implements StreamCarrier {
       this.lost(-ERRNO.ETIMEDOUT);
       return;
     }
+    if (nowMs >= this.#doubtAtMs) {
+      if (this.#doubtQuestions >= DOUBT_QUESTIONS) {
+        this.#host.counters.lostTunnels += 1;
+        this.lost(-ERRNO.ECONNRESET);
+        return;
+      }
+      this.#askInDoubt(nowMs);
+    }
     if (nowMs >= this.#idleAtMs) {
       this.end("nothing to do", -ERRNO.ECONNRESET);
       return;
     }
     if (nowMs >= this.#askAtMs) this.#ask(nowMs);
     this.#host.markDirty(this);
+  }
+
+  #askInDoubt(nowMs: number): void {
+    this.#doubtQuestions += 1;
+    this.#doubtAtMs = nowMs + this.#arq.rtoMs;
+    this.#ask(nowMs);
+    this.#host.markDirty(this);
+  }
+
+  #trust(): void {
+    this.#doubtQuestions = 0;
+    this.#doubtAtMs = Number.POSITIVE_INFINITY;
   }
 
   /** That it is acknowledged tells that the other end is there. */

@@ -7,7 +7,8 @@
  *     reset        04 00 00 00 | receiver (4) | token (16)
  *
  * Numbers are little-endian. `sender` and `receiver` are the numbers that an end gave to the session. A **reset** says
- * that the session is not known (any more), as after a restart; who knows the shared key alone can make its token.
+ * that the session is not known (any more), as after a restart; who knows the shared key alone can make its token. It
+ * is a hint: a copy of a datagram makes another loop of the same server say so, too, and only silence proves it.
  */
 export const TYPE = { INITIATION: 1, RESPONSE: 2, SEALED: 3, RESET: 4 } as const;
 

@@ -85,6 +85,11 @@ export class KcpArq {
     return this.#sending.isIdle;
   }
 
+  /** After so long without an answer, something is lost. */
+  get rtoMs(): number {
+    return this.#sending.rtt.rtoMs;
+  }
+
   get resentSegments(): number {
     return this.#sending.resentSegments;
   }
