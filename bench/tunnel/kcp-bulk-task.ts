@@ -1,6 +1,6 @@
 /**
- * `serve PORT`: sends bytes without end to everyone who connects. `fetch HOST PORT SECONDS`: reads for so long, and
- * prints how many bytes came and how long it took.
+ * `serve PORT`: sends bytes without end to everyone who asks with a byte; the checks of a tunnel only connect.
+ * `fetch HOST PORT SECONDS`: asks, reads for so long, and prints how many bytes came and how long it took.
  */
 import { connect, createServer } from "node:net";
 
@@ -14,7 +14,7 @@ if (role === "serve") {
     };
     socket.on("drain", push);
     socket.on("error", () => undefined);
-    push();
+    socket.once("data", push);
   });
   server.listen(Number(args[0]), "0.0.0.0", () => process.stdout.write("ready\n"));
 } else {
@@ -28,6 +28,7 @@ if (role === "serve") {
       process.stdout.write(`${JSON.stringify({ bytes, tookMs })}\n`, () => process.exit(0));
     };
     const socket = connect(Number(port), host);
+    socket.write("?");
     const timer = setTimeout(
       () => (bytes > 0 ? finish() : socket.destroy()),
       Number(seconds) * 1000,
