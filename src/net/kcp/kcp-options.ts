@@ -12,6 +12,8 @@ export interface KcpOptions {
   readonly datagramBytes: number;
   /** Segments that may be on their way in each direction. */
   readonly windowSegments: number;
+  /** What the streams of a tunnel may hold together for readers that wait, beyond a little for each. */
+  readonly tunnelWindowBytes: number;
   /** What a tunnel holds; a client that needs more makes another tunnel. */
   readonly maxStreams: number;
   /** How long a handshake is tried. */
@@ -35,6 +37,7 @@ export const KCP_DEFAULTS: Omit<KcpOptions, "key"> = {
   fast: DEFAULT_FAST_LEVEL,
   datagramBytes: 1400,
   windowSegments: 4096,
+  tunnelWindowBytes: 33_554_432,
   maxStreams: 16_384,
   handshakeTimeoutMs: 4_000,
   clientKeepAliveMs: 10_000,

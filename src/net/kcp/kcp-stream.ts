@@ -11,7 +11,8 @@ import {
 } from "../fd.ts";
 import { HostRegistration, type HostSelector } from "../host-selector.ts";
 import type { Region } from "../region.ts";
-import { FIRST_WINDOW_BYTES, MAX_WINDOW_BYTES, OPEN_WINDOW_BYTES } from "./tunnel-frames.ts";
+import { LEAST_WINDOW_BYTES, MAX_WINDOW_BYTES, OPEN_WINDOW_BYTES } from "./tunnel-frames.ts";
+import type { WindowPool } from "./window-pool.ts";
 
 const ALL = READABLE | WRITABLE | HANGUP | FAILED;
 /** The writer is told again when so much of a window is free. */
@@ -20,6 +21,8 @@ const SHARE_TO_TELL = 4;
 /** The tunnel, as one of its streams needs it. */
 export interface StreamCarrier {
   readonly selector: HostSelector;
+  /** What its streams may hold beyond their first windows. */
+  readonly pool: WindowPool;
   localAddress(): SocketAddress;
   remoteAddress(): SocketAddress;
   nowMs(): number;
@@ -30,6 +33,12 @@ export interface StreamCarrier {
   sendReset(stream: KcpStream): void;
   /** Nothing of it is needed any more. */
   forget(stream: KcpStream): void;
+}
+
+/** What may be sent at first, and what may come. */
+export interface FirstWindows {
+  readonly sendBytes: number;
+  readonly receiveBytes: number;
 }
 
 /** One stream of a tunnel, with TCP's face. */
@@ -43,9 +52,11 @@ export class KcpStream implements StreamFd {
   #openResult: number;
   #error = 0;
   /** How much the other end takes still, and how much we do. */
-  #credit = FIRST_WINDOW_BYTES;
-  #granted = FIRST_WINDOW_BYTES;
-  #windowBytes = FIRST_WINDOW_BYTES;
+  #credit: number;
+  #granted: number;
+  #windowBytes: number;
+  /** Of the window, what is of the pool. */
+  #pooledBytes = 0;
   #consumed = 0;
   /** Of what came. */
   #unreadBytes = 0;
@@ -60,7 +71,10 @@ export class KcpStream implements StreamFd {
   isClosed = false;
   closedAtMs = 0;
 
-  constructor(carrier: StreamCarrier, id: number, openResult: number) {
+  constructor(carrier: StreamCarrier, id: number, openResult: number, first: FirstWindows) {
+    this.#credit = first.sendBytes;
+    this.#granted = first.receiveBytes;
+    this.#windowBytes = first.receiveBytes;
     this.#carrier = carrier;
     this.id = id;
     this.#openResult = openResult;
@@ -174,10 +188,23 @@ export class KcpStream implements StreamFd {
 
   /** Lets the other end send more from the start, so that a new stream does not wait for a word from us. */
   widen(): void {
-    const byteGrant = OPEN_WINDOW_BYTES - this.#windowBytes;
-    this.#windowBytes = OPEN_WINDOW_BYTES;
+    const byteGrant = this.#takeOfPool(OPEN_WINDOW_BYTES - this.#windowBytes);
+    if (byteGrant === 0) return;
     this.#granted += byteGrant;
     this.#carrier.grant(this, byteGrant);
+  }
+
+  /** The other end has said what its first windows are; nothing was sent or came before that. */
+  settled(sendBytes: number, receiveBytes: number): void {
+    this.#credit += sendBytes;
+    this.#granted += receiveBytes;
+    this.#windowBytes += receiveBytes;
+  }
+
+  /** It is forgotten: what it had of the pool is for others. */
+  leavePool(): void {
+    this.#carrier.pool.giveBack(this.#pooledBytes);
+    this.#pooledBytes = 0;
   }
 
   /** The other end has accepted it. */
@@ -215,7 +242,7 @@ export class KcpStream implements StreamFd {
   /** The other end has read, and takes more. */
   credited(byteCount: number): void {
     this.#credit += byteCount;
-    if (!this.#isFull || this.#credit < FIRST_WINDOW_BYTES / SHARE_TO_TELL) return;
+    if (!this.#isFull || this.#credit < LEAST_WINDOW_BYTES / SHARE_TO_TELL) return;
     this.#isFull = false;
     this.#registration.report(WRITABLE);
   }
@@ -291,14 +318,29 @@ export class KcpStream implements StreamFd {
   #consume(byteCount: number): void {
     this.#consumed += byteCount;
     if (this.#finReceived || this.#consumed < this.#windowBytes / SHARE_TO_TELL) return;
-    let byteGrant = this.#consumed;
     const keepsUp = this.#unreadBytes < this.#windowBytes / SHARE_TO_TELL;
-    if (keepsUp && this.#windowBytes < MAX_WINDOW_BYTES) {
-      byteGrant += this.#windowBytes;
-      this.#windowBytes *= 2;
-    }
+    const moreBytes = keepsUp && this.#windowBytes < MAX_WINDOW_BYTES ? this.#windowBytes : 0;
+    const byteGrant = this.#carrier.pool.isScarce
+      ? this.#consumed - this.#giveToPool(this.#consumed / 2)
+      : this.#consumed + this.#takeOfPool(moreBytes);
     this.#consumed = 0;
     this.#granted += byteGrant;
     this.#carrier.grant(this, byteGrant);
+  }
+
+  #takeOfPool(wantedBytes: number): number {
+    const byteCount = this.#carrier.pool.take(wantedBytes);
+    this.#pooledBytes += byteCount;
+    this.#windowBytes += byteCount;
+    return byteCount;
+  }
+
+  /** Where others have nothing, who has much gets less of it again. */
+  #giveToPool(mostBytes: number): number {
+    const byteCount = Math.min(Math.floor(mostBytes), this.#pooledBytes);
+    this.#carrier.pool.giveBack(byteCount);
+    this.#pooledBytes -= byteCount;
+    this.#windowBytes -= byteCount;
+    return byteCount;
   }
 }

@@ -6,6 +6,7 @@ import { SEGMENT_HEADER_BYTES } from "../../wire/kcp/segment.ts";
 import { MemoryProvider } from "../memory/memory-provider.ts";
 import { SERVER, World } from "./kcp-world.fixture.ts";
 import { type CreateSealer, createNodeSealer } from "./sealer.ts";
+import { LEAST_WINDOW_BYTES } from "./tunnel-frames.ts";
 
 test("a thousand streams pass a bad line in one tunnel, and nothing of them is left", () => {
   const world = new World({ latencyMs: 20, jitterMs: 10, lossRate: 0.05 });
@@ -219,4 +220,53 @@ test.each([
   expect(read.heard === text).toBe(true);
   expect(read.last).toBe(last);
   expect(fd.write({ bytes: new Uint8Array(1), address: 0 }, 0, 1)).toBe(-ERRNO.ECONNRESET);
+});
+
+test("readers that wait hold no more of a tunnel than its window, and others go on", () => {
+  const world = new World({ latencyMs: 5, megabits: 100, queueMs: 50 });
+  const limits = { tunnelWindowBytes: 1_000_000 };
+  const client = world.end("10.0.0.1", 1, limits);
+  const server = world.end("10.0.0.2", 1, limits);
+  const listening = server.provider.listen(SERVER, { backlog: 4096 });
+  const region = { bytes: new Uint8Array(65_536), address: 0 };
+  const written: number[] = [];
+  server.loop.add(listening, {
+    onReady: () => {
+      for (let fd = listening.accept(); fd !== undefined; fd = listening.accept()) {
+        const stream = fd;
+        const index = written.push(0) - 1;
+        server.loop.add(stream, {
+          onReady: () => {
+            while (stream.writable && stream.takeError() === 0) {
+              const count = stream.write(region, 0, region.bytes.length);
+              written[index] = (written[index] ?? 0) + Math.max(0, count);
+            }
+          },
+          onRemoved: () => stream.close(),
+        });
+      }
+    },
+    onRemoved: () => listening.close(),
+  });
+  const waiting = 200;
+  const slow = Array.from({ length: waiting }, () => client.provider.connect(SERVER));
+  world.network.clock.advance(5000);
+  const held = written.reduce((sum, bytes) => sum + bytes, 0);
+  expect(written.length).toBe(waiting);
+  expect(Math.min(...written)).toBeGreaterThanOrEqual(LEAST_WINDOW_BYTES);
+  expect(held).toBeLessThanOrEqual(limits.tunnelWindowBytes + waiting * LEAST_WINDOW_BYTES);
+  const quick = client.provider.connect(SERVER);
+  let readBytes = 0;
+  client.loop.add(quick, {
+    onReady: () => {
+      while (quick.readable) readBytes += Math.max(0, quick.read(region, 0, region.bytes.length));
+    },
+    onRemoved: () => quick.close(),
+  });
+  world.until(() => readBytes > 2_000_000);
+  // What those give back that go, others get.
+  for (const fd of slow) fd.close();
+  const before = readBytes;
+  world.network.clock.advance(1000);
+  expect(readBytes - before).toBeGreaterThan(4_000_000);
 });

@@ -8,18 +8,22 @@ import { ReplayWindow } from "../../wire/replay-window.ts";
 import type { HostSelector } from "../host-selector.ts";
 import { Timer } from "../timer-queue.ts";
 import type { KcpHost } from "./kcp-host.ts";
-import { KcpStream, type StreamCarrier } from "./kcp-stream.ts";
+import { type FirstWindows, KcpStream, type StreamCarrier } from "./kcp-stream.ts";
 import type { SessionKeys } from "./noise-nn.ts";
 import type { Sealer } from "./sealer.ts";
 import { TunnelFrameHandler } from "./tunnel-frame-handler.ts";
 import {
   END,
+  FIRST_WINDOW_BYTES,
   frameHeader,
   goAway,
+  LEAST_WINDOW_BYTES,
   MAX_DATA_BYTES,
   MAX_STREAM_ID,
+  settings,
   windowUpdate,
 } from "./tunnel-frames.ts";
+import { WindowPool } from "./window-pool.ts";
 import { MAX_COUNTER, putSealedHeader, SEALED_AT, TAG_BYTES } from "./wire-form.ts";
 
 /** The socket of a tunnel, as the tunnel needs it. */
@@ -54,6 +58,7 @@ const NOTHING = new Uint8Array(0);
 /** A connection of two ends that know the same secret, with many streams in it. */
 export class KcpTunnel implements StreamCarrier {
   readonly selector: HostSelector;
+  readonly pool: WindowPool;
   readonly localIndex: number;
   readonly isClient: boolean;
   remote: SocketAddress;
@@ -68,6 +73,8 @@ export class KcpTunnel implements StreamCarrier {
   readonly #timer: Timer;
   readonly #packet: Uint8Array;
   #sealer: Sealer | undefined;
+  /** An end that says nothing of first windows knows nothing of ours. */
+  #first: FirstWindows = { sendBytes: FIRST_WINDOW_BYTES, receiveBytes: FIRST_WINDOW_BYTES };
   #counter = 0;
   #nextId = 1;
   #newestId = 0;
@@ -92,13 +99,14 @@ export class KcpTunnel implements StreamCarrier {
     this.#heardAtMs = host.nowMs();
     this.#busySinceMs = this.#heardAtMs;
     this.#emptySinceMs = this.#heardAtMs;
-    const { datagramBytes, windowSegments, fast } = host.options;
+    const { datagramBytes, windowSegments, fast, tunnelWindowBytes } = host.options;
+    this.pool = new WindowPool(tunnelWindowBytes);
     const packetBytes = datagramBytes - SEALED_AT - TAG_BYTES;
     this.#packet = host.outgoing.bytes.subarray(SEALED_AT, SEALED_AT + packetBytes);
     this.#arq = new KcpArq({ conv: CONV, packetBytes, windowSegments, mode: KCP_MODES[fast] });
     this.#reader = new FrameReader(new TunnelFrameHandler(this));
     this.#timer = new Timer(() => this.#onTimer());
-    this.#arq.push(frameHeader(FRAME.SETTINGS, 0, 0, 0));
+    this.#arq.push(settings(LEAST_WINDOW_BYTES));
   }
 
   get isOpen(): boolean {
@@ -131,7 +139,7 @@ export class KcpTunnel implements StreamCarrier {
 
   /** A stream to the other end; it is open when that says so. */
   connect(): KcpStream {
-    const stream = new KcpStream(this, this.#nextId, -ERRNO.EINPROGRESS);
+    const stream = new KcpStream(this, this.#nextId, -ERRNO.EINPROGRESS, this.#first);
     this.#nextId += 2;
     this.#streams.set(stream.id, stream);
     this.#push(frameHeader(FRAME.HEADERS, 0, stream.id, 0));
@@ -234,7 +242,7 @@ export class KcpTunnel implements StreamCarrier {
     }
     if (streamId <= this.#newestId || streamId % 2 === 0) return false;
     this.#newestId = streamId;
-    const stream = new KcpStream(this, streamId, 0);
+    const stream = new KcpStream(this, streamId, 0, this.#first);
     if (this.#streams.size >= this.#host.options.maxStreams || !this.#socket.accept(stream)) {
       this.sendReset(stream);
       return true;
@@ -243,6 +251,15 @@ export class KcpTunnel implements StreamCarrier {
     this.#push(frameHeader(FRAME.HEADERS, 0, streamId, 0));
     stream.widen();
     return true;
+  }
+
+  /** The first word of the other end: it counts for streams that are being opened, too. */
+  settled(firstWindowBytes: number): void {
+    const { sendBytes, receiveBytes } = this.#first;
+    this.#first = { sendBytes: firstWindowBytes, receiveBytes: LEAST_WINDOW_BYTES };
+    for (const stream of this.#streams.values()) {
+      stream.settled(firstWindowBytes - sendBytes, LEAST_WINDOW_BYTES - receiveBytes);
+    }
   }
 
   stream(streamId: number): KcpStream | undefined {
@@ -284,6 +301,7 @@ export class KcpTunnel implements StreamCarrier {
 
   forget(stream: KcpStream): void {
     this.#waiting.delete(stream);
+    stream.leavePool();
     if (!this.#streams.delete(stream.id) || this.#streams.size > 0) return;
     this.#emptySinceMs = this.nowMs();
     this.#host.markDirty(this);

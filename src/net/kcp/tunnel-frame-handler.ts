@@ -2,7 +2,7 @@ import { ERRNO } from "../../platform/errno.ts";
 import type { FrameHandler } from "../../wire/http2/frame-reader.ts";
 import { CODE, FLAG, FRAME, PING_BYTES } from "../../wire/http2/protocol.ts";
 import type { KcpStream } from "./kcp-stream.ts";
-import { END } from "./tunnel-frames.ts";
+import { END, firstWindowOf } from "./tunnel-frames.ts";
 
 /** What frames do to a tunnel. */
 export interface FrameTarget {
@@ -11,6 +11,8 @@ export interface FrameTarget {
   opened(streamId: number): boolean;
   stream(streamId: number): KcpStream | undefined;
   answer(type: number, flags: number, streamId: number, payload: Uint8Array): void;
+  /** What may be sent of a stream before a word about that comes. */
+  settled(firstWindowBytes: number): void;
   lost(result: number): void;
 }
 
@@ -72,8 +74,13 @@ export class TunnelFrameHandler implements FrameHandler {
       case FRAME.GOAWAY:
         this.#target.lost(-ERRNO.ECONNRESET);
         return CODE.NO_ERROR;
+      case FRAME.SETTINGS: {
+        const firstWindowBytes = firstWindowOf(bytes.subarray(start, end));
+        if (firstWindowBytes !== undefined) this.#target.settled(firstWindowBytes);
+        return CODE.NO_ERROR;
+      }
       default:
-        // SETTINGS say nothing yet, and what is not known is left to later versions.
+        // What is not known is left to later versions.
         return CODE.NO_ERROR;
     }
   }
