@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { AF_UNIX, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK } from "../../platform/linux/abi.ts";
@@ -5,7 +6,8 @@ import { close, read } from "../../platform/linux/io-calls.ts";
 import { allocateNative } from "../../platform/linux/native-memory.ts";
 import { socketpair } from "../../platform/linux/socket-calls.ts";
 import { VNET_BYTES } from "../../platform/linux/tun-device.ts";
-import { packetOf } from "../../wire/ip/packets.fixture.ts";
+import { IpPacket } from "../../wire/ip/ip-packet.ts";
+import { packetOf, viewOf } from "../../wire/ip/packets.fixture.ts";
 import { FlowTable } from "../flows/flow-table.ts";
 import { PacketRouter } from "../flows/packet-router.ts";
 import { PrefixMap } from "../flows/prefix-map.ts";
@@ -32,6 +34,7 @@ class World {
   readonly router: PacketRouter<Peer>;
   readonly #sink: PacketSink;
   readonly #memory = allocateNative(65_536);
+  readonly #room = allocateNative(65_600);
   readonly #kernel: number;
   readonly #peer: Peer;
 
@@ -83,16 +86,20 @@ class World {
       },
       0,
     );
-    return this.#given();
+    this.given = this.#read();
+    return this.given.map((bytes) => [bytes.length - VNET_BYTES, bytes.readUInt16LE(4)]);
   }
 
-  #given(): readonly (readonly [number, number])[] {
-    const memory = allocateNative(65_536);
-    const given: (readonly [number, number])[] = [];
+  /** The same, whole, each with its virtio header. */
+  given: readonly Buffer[] = [];
+
+  #read(): readonly Buffer[] {
+    const memory = this.#room;
+    const given: Buffer[] = [];
     for (;;) {
       const count = read(this.#kernel, memory.address, memory.bytes.length);
       if (count <= 0) return given;
-      given.push([count - VNET_BYTES, memory.view.getUint16(4, true)]);
+      given.push(Buffer.from(memory.bytes.subarray(0, count)));
     }
   }
 }
@@ -101,6 +108,27 @@ const tcp = (byteCount: number): Buffer =>
   packetOf({ ...ENDS, protocol: "tcp", tcpFlags: 0x10, payload: Buffer.alloc(byteCount) });
 const udp = (byteCount: number): Buffer =>
   packetOf({ ...ENDS, protocol: "udp", payload: Buffer.alloc(byteCount) });
+
+/** Pieces of one length but the last, of which a peer says what it likes, with some bytes changed. */
+const runs = fc
+  .record({
+    isTcp: fc.boolean(),
+    byteCount: fc.nat(200),
+    last: fc.nat(200),
+    size: fc.oneof(fc.nat(4), fc.nat(300)),
+    flags: fc.array(fc.nat(7), { minLength: 1, maxLength: 8 }),
+    changes: fc.array(fc.tuple(fc.nat(7), fc.nat(59), fc.nat(0xff)), { maxLength: 3 }),
+  })
+  .map(({ isTcp, byteCount, last, size, flags, changes }) =>
+    flags.map((each, index) => {
+      const bytes = index === flags.length - 1 ? Math.min(last, byteCount) : byteCount;
+      const packet = isTcp ? tcp(bytes) : udp(bytes);
+      for (const [of, at, value] of changes) {
+        if (of === index && at < packet.length) packet[at] = value;
+      }
+      return { packet, flags: each, index, size };
+    }),
+  );
 
 describe("packets of peers", requires("linux"), () => {
   test("pieces of a super-packet become one, a part of them another one", () => {
@@ -123,6 +151,29 @@ describe("packets of peers", requires("linux"), () => {
     const pieces = sizes.map((bytes, index) => ({ packet: tcp(bytes), flags, index, size }));
     expect(world.take(pieces)).toEqual([]);
     expect(world.router.counts.malformed).toBe(1);
+  });
+
+  test("whatever a peer says of its pieces, the kernel gets packets of that peer for this node alone", () => {
+    const world = new World();
+    fc.assert(
+      fc.property(runs, (pieces) => {
+        world.take(pieces);
+        for (const bytes of world.given) {
+          const packet = new IpPacket();
+          const byteCount = bytes.length - VNET_BYTES;
+          expect(packet.parse(viewOf(bytes), VNET_BYTES, byteCount)).toBe(true);
+          expect(packet.byteCount).toBe(byteCount);
+          expect([(packet.s3 >>> 6) << 6, (packet.d3 >>> 6) << 6]).toEqual([
+            0x0a120100, 0x0a120000,
+          ]);
+          const [flags, type, size] = [bytes[0], bytes[1], bytes.readUInt16LE(4)];
+          expect(size === 0).toBe(type === 0);
+          const covered = bytes.readUInt16LE(6) + bytes.readUInt16LE(8) + 2;
+          if (flags !== 0) expect(covered).toBeLessThanOrEqual(byteCount);
+        }
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test("equal datagrams become one super-packet, but empty ones stay as many as they are", () => {

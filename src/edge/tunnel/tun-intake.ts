@@ -7,6 +7,7 @@ import { clampMss } from "../../wire/ip/clamp-mss.ts";
 import { mayBeFragmented, writePortUnreachable, writeTooBig } from "../../wire/ip/icmp-error.ts";
 import { PROTOCOL_TCP, PROTOCOL_UDP } from "../../wire/ip/ip-numbers.ts";
 import { IpPacket, NOT_A_FRAGMENT } from "../../wire/ip/ip-packet.ts";
+import { ipLength, setIpLength } from "../../wire/ip/set-length.ts";
 import { writeTcpReset } from "../../wire/ip/tcp-reset.ts";
 import { DROPPED, LOCAL, type PacketRouter, REFUSED, UNKNOWN } from "../flows/packet-router.ts";
 import { MAX_CHUNKS, type Outgoing } from "./outgoing.ts";
@@ -174,9 +175,13 @@ export class TunIntake {
     if (limit === 0 || longest <= limit || mayBeFragmented(view, at, router.packet)) return false;
     router.counts.tooBig += 1;
     const quoted = this.#quoted;
-    const whole = { view: this.#original.view, at: 0 };
-    if (!quoted.parse(withLength(whole.view, QUOTED_BYTES), 0, QUOTED_BYTES)) return true;
-    this.#tell((out) => writeTooBig(whole.view, 0, quoted, limit, out));
+    const { view: original } = this.#original;
+    // What is quoted is a part: it is read as if it were all, and quoted as it was.
+    const said = ipLength(original, 0);
+    setIpLength(original, 0, QUOTED_BYTES);
+    const isRight = quoted.parse(original, 0, QUOTED_BYTES);
+    setIpLength(original, 0, said);
+    if (isRight) this.#tell((out) => writeTooBig(original, 0, quoted, limit, out));
     return true;
   }
 
@@ -198,11 +203,4 @@ export class TunIntake {
 
 function shorter(mtu: number, limit: number): number {
   return limit === 0 ? mtu : Math.min(mtu, limit);
-}
-
-/** What is quoted is a part: it is read as if it were all. */
-function withLength(view: DataView, byteCount: number): DataView {
-  if (view.getUint8(0) >>> 4 === 6) view.setUint16(4, byteCount - 40);
-  else view.setUint16(2, byteCount);
-  return view;
 }
