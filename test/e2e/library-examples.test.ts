@@ -47,6 +47,31 @@ async function curl(...args: readonly string[]): Promise<string> {
   return (await run("curl", ["--silent", "--show-error", "--max-time", "10", ...args])).stdout;
 }
 
+describe("a program that is no file", requires("curl"), () => {
+  test.each([
+    ["--eval", "--input-type=module"],
+    ["--eval", "--input-type", "module"],
+  ])("runs a load balancer, too: node %s %s", async (evaluate, ...type) => {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const servers = [await startServer("a")];
+    const text = `
+      import { serve } from "portolan";
+      const web = ${JSON.stringify({ listen, servers })};
+      const balancer = await serve({ services: { web } }, { loops: 1 });
+      console.log("serves");
+      process.once("SIGTERM", () => balancer.close());`;
+    const child = spawn(process.execPath, [...type, evaluate, text], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await once(child.stdout, "data");
+    expect(await curl(`http://${listen}/`)).toBe("a");
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+});
+
 describe("examples of the library", requires("curl"), () => {
   test("load-balancer balances, and ends in order", async () => {
     const listen = `127.0.0.1:${await freePort()}`;

@@ -1,7 +1,7 @@
 import type { Backend, BackendStatus } from "../../backends/backend.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricFamily } from "../../core/metrics/metric-family.ts";
-import { problemsError } from "../../core/model/problems.ts";
+import { invalid, problemsError } from "../../core/model/problems.ts";
 import { resolveOptions } from "../../core/options/resolve-options.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { Turns } from "../../core/turns.ts";
@@ -38,6 +38,7 @@ export interface Serving {
 
 const OWNER = "library";
 const NODE = "this";
+const MAX_DRAIN_MS = 86_400_000;
 
 /**
  * Runs Portolan's own proxy in this process: a load balancer, a SOCKS5 or DNS server, or all of them.
@@ -101,6 +102,12 @@ async function send(watcher: NodeWatcher, { sink }: Backend): Promise<void> {
 
 /** Nothing of the proxy is loaded before it is asked for. */
 async function openProxy({ loops, provider, drainTimeoutMs, log }: ServeOptions): Promise<Backend> {
+  if (drainTimeoutMs !== undefined && !isDrainTime(drainTimeoutMs)) {
+    const expected = "whole milliseconds, a day at most";
+    throw problemsError("ERR_CONFIG_INVALID", [
+      invalid(["drainTimeoutMs"], drainTimeoutMs, expected),
+    ]);
+  }
   const { USERSPACE } = await import("../../backends/userspace/definition.ts");
   const drainTimeout = drainTimeoutMs === undefined ? undefined : `${drainTimeoutMs}ms`;
   const given: Readonly<Record<string, unknown>> = { loops, provider, drainTimeout };
@@ -109,4 +116,8 @@ async function openProxy({ loops, provider, drainTimeoutMs, log }: ServeOptions)
   if (values === undefined) throw problemsError("ERR_CONFIG_INVALID", problems);
   const context = { nodeName: NODE, log: log ?? SILENT_LOG, stdout: process.stdout };
   return USERSPACE.create(values, context);
+}
+
+function isDrainTime(ms: number): boolean {
+  return Number.isInteger(ms) && ms >= 0 && ms <= MAX_DRAIN_MS;
 }

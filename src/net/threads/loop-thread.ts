@@ -1,3 +1,4 @@
+import process from "node:process";
 import { MessageChannel, type MessagePort, type Transferable, Worker } from "node:worker_threads";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -12,6 +13,7 @@ import type { LoopCommand, LoopReport, LoopThreadData } from "./loop-messages.ts
 import { LoopSignal } from "./loop-signal.ts";
 import { Requests } from "./requests.ts";
 import type { WakePool } from "./wake-pool.ts";
+import { workerArguments } from "./worker-arguments.ts";
 
 /** What the loops of one process share. */
 export interface LoopThreadHost {
@@ -306,5 +308,9 @@ function unasked(name: string, exitCode: number): Error {
 }
 
 function startNodeWorker(entry: URL, options: WorkerStart): Worker {
-  return new Worker(entry, { ...options, transferList: [...options.transferList] });
+  return new Worker(entry, {
+    ...options,
+    transferList: [...options.transferList],
+    execArgv: workerArguments(process.execArgv),
+  });
 }
