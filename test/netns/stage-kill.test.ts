@@ -42,7 +42,7 @@ test(
   "nothing is left of a stage whose process is killed",
   requires("linux", "root", "ip"),
   async () => {
-    const holder = spawn(process.execPath, ["--import", "tsx", HOLDER], {
+    const holder = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), HOLDER], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "inherit"],
     });
