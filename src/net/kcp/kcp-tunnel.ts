@@ -253,9 +253,10 @@ export class KcpTunnel implements StreamCarrier {
     return true;
   }
 
-  /** The first word of the other end: it counts for streams that are being opened, too. */
+  /** The first word of the other end, which says it once: it counts for streams that are being opened, too. */
   settled(firstWindowBytes: number): void {
     const { sendBytes, receiveBytes } = this.#first;
+    if (receiveBytes === LEAST_WINDOW_BYTES) return;
     this.#first = { sendBytes: firstWindowBytes, receiveBytes: LEAST_WINDOW_BYTES };
     for (const stream of this.#streams.values()) {
       stream.settled(firstWindowBytes - sendBytes, LEAST_WINDOW_BYTES - receiveBytes);
