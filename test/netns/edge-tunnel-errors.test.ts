@@ -44,6 +44,13 @@ describe("errors through tunnels", requires("linux", "root", "ip", "curl", "ping
     expect(stdout).toMatch(/[45] received/);
   });
 
+  test("a way that is too narrow for the shortest packets of IPv6 takes them in pieces", () => {
+    const { network } = edge;
+    network.ip("router", "link set to-c mtu 1280");
+    network.ip("c", "link set eth0 mtu 1280");
+    for (const ip of ["10.30.0.3", "fdff::3"]) expect(edge.isBulkRight("a2", ip)).toBe(true);
+  });
+
   test("what nobody serves is refused at once", () => {
     edge.apply([webService([])]);
     for (const ip of ["10.30.0.1", "fdff:2000::1"]) {

@@ -113,9 +113,14 @@ export class Outgoing {
     const payload = byteCount - headerBytes;
     const count = Math.ceil(payload / size);
     const segment = FAST_HEADER_BYTES + headerBytes + size;
-    const perMessage = Math.min(MAX_SEGMENTS, Math.floor(MAX_MESSAGE_BYTES / segment));
+    const perMessage = segmentsOf(peer, segment);
+    if (count > perMessage * (MAX_MESSAGES - 1)) {
+      this.counts.sendFailed += 1;
+      return;
+    }
     this.#closeRun();
-    const headers = this.#reserve(count * FAST_HEADER_BYTES, PIECES_A_CHUNK * count);
+    const pieces = PIECES_A_CHUNK * count;
+    const headers = this.#reserve(count * FAST_HEADER_BYTES, pieces, count / perMessage);
     const { address, view } = this.#scratch;
     const base = memory.address + at;
     let first = this.#sender.iovecCount;
@@ -154,9 +159,13 @@ export class Outgoing {
     const payload = byteCount - headerBytes;
     const count = Math.ceil(payload / size);
     const segment = SECURE_HEADER_BYTES + headerBytes + size + AEAD_TAG_BYTES;
-    const perMessage = Math.min(MAX_SEGMENTS, Math.floor(MAX_MESSAGE_BYTES / segment));
+    const perMessage = segmentsOf(peer, segment);
+    if (count > perMessage * (MAX_MESSAGES - 1)) {
+      this.counts.sendFailed += 1;
+      return;
+    }
     this.#closeRun();
-    const start = this.#reserve(count * segment, count);
+    const start = this.#reserve(count * segment, count, count / perMessage);
     const { address } = this.#scratch;
     const head = SEGMENT_BYTES + headerBytes;
     for (let index = 0; index < count; index += 1) {
@@ -200,9 +209,10 @@ export class Outgoing {
   }
 
   /** Room in the scratch memory, and for so many pieces; what is queued leaves first where there is none. */
-  #reserve(byteCount: number, pieces: number): number {
+  #reserve(byteCount: number, pieces: number, messages = 1): number {
     const fits = this.#scratchAt + byteCount <= SCRATCH_BYTES;
-    if (!fits || !this.#sender.hasRoom(MAX_MESSAGES_A_PACKET, pieces + MAX_SEGMENTS)) this.flush();
+    const more = Math.max(MAX_MESSAGES_A_PACKET, Math.ceil(messages) + 1);
+    if (!fits || !this.#sender.hasRoom(more, pieces + MAX_SEGMENTS)) this.flush();
     const at = this.#scratchAt;
     this.#scratchAt += (byteCount + 15) & ~15;
     return at;
@@ -213,6 +223,7 @@ export class Outgoing {
       this.#runPeer === peer &&
       byteCount <= this.#runSegment &&
       this.#runCount < MAX_SEGMENTS &&
+      !isCut(peer, this.#runSegment) &&
       this.#runBytes + byteCount <= MAX_MESSAGE_BYTES;
     if (!isOfRun) {
       this.#closeRun();
@@ -243,6 +254,17 @@ export class Outgoing {
     this.#peers[this.#sender.messages] = peer;
     this.#sender.add(firstIovec, peer.name.address, peer.nameBytes, segment);
   }
+}
+
+/** How many datagrams of a length leave as one message. */
+function segmentsOf(peer: Peer, byteCount: number): number {
+  if (isCut(peer, byteCount)) return 1;
+  return Math.max(1, Math.min(MAX_SEGMENTS, Math.floor(MAX_MESSAGE_BYTES / byteCount)));
+}
+
+/** The kernel makes no datagrams of a message that are longer than the way allows. One that is alone it cuts. */
+function isCut({ maxDatagramBytes }: Peer, byteCount: number): boolean {
+  return maxDatagramBytes > 0 && byteCount > maxDatagramBytes;
 }
 
 function chunkFlags(isLast: boolean): number {

@@ -40,6 +40,8 @@ export class Peer implements RoutePeer {
   endpointKey: number | string = "";
   /** Packets may be so long on the way to it; 0 where that is not known. */
   maxPacketBytes = 0;
+  /** Longer datagrams are cut on the way to it; 0 where that is not known. */
+  maxDatagramBytes = 0;
   /** What is sent goes by this one. */
   session: Session | undefined;
   /** Smoothed; undefined where none was measured yet. */
@@ -74,6 +76,7 @@ export class Peer implements RoutePeer {
     this.nameBytes = putSockaddr(this.name.view, 0, endpoint);
     this.endpointKey = sockaddrKey(this.name.view, 0, this.nameBytes);
     this.maxPacketBytes = 0;
+    this.maxDatagramBytes = 0;
   }
 
   /** A busy machine makes it longer, and nothing makes it shorter than the way is: what is shorter is true at once. */

@@ -7,9 +7,9 @@ import { close, read, write } from "../../platform/linux/io-calls.ts";
 import { allocateNative } from "../../platform/linux/native-memory.ts";
 import { loadAead } from "../../platform/linux/openssl/aead-calls.ts";
 import { AeadKey } from "../../platform/linux/openssl/aead-key.ts";
-import { forceBuffers } from "../../platform/linux/socket-options.ts";
 import { socketpair } from "../../platform/linux/socket-calls.ts";
 import { localAddressOf } from "../../platform/linux/socket-names.ts";
+import { forceBuffers } from "../../platform/linux/socket-options.ts";
 import { VNET_BYTES } from "../../platform/linux/tun-device.ts";
 import { ipAddress } from "../../platform/socket-address.ts";
 import { packetOf } from "../../wire/ip/packets.fixture.ts";
@@ -213,6 +213,23 @@ describe("what the TUN gives", requires("linux"), () => {
       expect(message?.subarray(VNET_BYTES + header + 8)).toEqual(packet.subarray(0, quoted));
       expect(message?.readUInt32BE(VNET_BYTES + header + 4)).toBe(1300);
       expect(world.router.counts.tooBig).toBe(1);
+    },
+  );
+
+  test.each(modes)(
+    "a way that is narrower than the pieces of a super-packet gets them one by one, %s",
+    (mode) => {
+      const world = new World(mode);
+      world.peer.maxDatagramBytes = 1252;
+      const pieces = world.give(tcp(60_000), { type: TCP_V4, size: 1228 });
+      expect(pieces).toHaveLength(Math.ceil(60_000 / 1228));
+      for (const byteCount of [1300, 1300, 900]) {
+        expect(world.give(tcp(byteCount))).toHaveLength(1);
+      }
+      // More than can leave at once.
+      world.peer.maxDatagramBytes = 60;
+      expect(world.give(tcp(60_000), { type: TCP_V4, size: 100 })).toEqual([]);
+      expect(world.give(tcp(100))).toHaveLength(1);
     },
   );
 

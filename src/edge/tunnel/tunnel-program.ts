@@ -17,7 +17,7 @@ import type { Sender } from "./incoming.ts";
 import { listFlows } from "./list-flows.ts";
 import { Lookups } from "./lookups.ts";
 import { ParkedPackets } from "./parked-packets.ts";
-import { packetBytesTo } from "./path-mtu.ts";
+import { datagramBytesTo, packetBytesIn } from "./path-mtu.ts";
 import { Peer, type PeerSpec } from "./peer.ts";
 import type { Session } from "./session.ts";
 import { TunnelControl } from "./tunnel-control.ts";
@@ -213,7 +213,8 @@ export class TunnelProgram implements LoopProgram {
 
   #measureWay(peer: Peer): void {
     if (peer.nameBytes === 0) return;
-    const limit = packetBytesTo(peer, this.#data.isV6Socket);
+    peer.maxDatagramBytes = datagramBytesTo(peer, this.#data.isV6Socket);
+    const limit = packetBytesIn(peer.maxDatagramBytes);
     peer.maxPacketBytes = limit < this.#data.mtu ? limit : 0;
     const limits = [...this.#path.book.all].map(({ maxPacketBytes }) => maxPacketBytes);
     this.#path.intake.shortestWay = Math.min(Number.POSITIVE_INFINITY, ...limits.filter(Boolean));
