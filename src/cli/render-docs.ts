@@ -9,7 +9,7 @@ const GENERATED =
 
 const CLI_INTRODUCTION = `One program, \`portolan\`. The same word means the same thing everywhere:
 
-- \`--from SOURCE\` is always a source: \`file:PATH\` (a state file or a folder of them), \`kube\` or \`kube:CONTEXT\` (a [Kubernetes](kubernetes.md) cluster), \`api:HOST:PORT\` or \`api:unix:PATH\` (another Portolan, or a KPNG server).
+- \`--from SOURCE\` is always a source: \`file:PATH\` (a state file or a folder of them), \`kube\` or \`kube:CONTEXT\` (a [Kubernetes](kubernetes.md) cluster), \`api:HOST:PORT\` or \`api:unix:PATH\` (another Portolan, or a KPNG server; \`api:plain:HOST:PORT\` without TLS on purpose, see [mesh.md](mesh.md)).
 - \`--to BACKEND\` is always a backend; \`auto\` takes the best one that works here and says why. Both may be repeated.
 - \`ADDR\` is \`HOST:PORT\`, \`PORT\` (on loopback) or \`unix:PATH\`; port 0 takes any free one, which the log names.
 - Every option is also \`PORTOLAN_<NAME>\` in the environment and, for \`run\`, a key of the [config file](config.md). A flag wins over the environment, the environment over the file. A list in the environment is separated by spaces.

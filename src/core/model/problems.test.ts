@@ -53,6 +53,8 @@ test.each([
   [["http", "authToken"], "abc"],
   [["clientSecrets", 0], "abc"],
   [["keyFile"], "-----BEGIN PRIVATE KEY-----\nabc"],
+  [["servers", 0], "wss://me:hunter2@gateway.example:443"],
+  [["servers", 0], "ws://me:a/b@c@gateway.example:443"],
 ])("secrets are never shown: %j", (path, value) => {
   expect(formatProblem(invalid(path, value, "something else"))).toContain("(hidden)");
 });

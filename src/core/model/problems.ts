@@ -21,7 +21,8 @@ export const MAX_PRINTED = 20;
 const MAX_VALUE_LENGTH = 60;
 const PLAIN_KEY = /^[\w-]+$/;
 const SECRET_KEY = /pass(word|phrase)?$|secret|token|private/i;
-const SECRET_TEXT = /PRIVATE KEY/;
+/** A key, or a URL with a password. */
+const SECRET_TEXT = /PRIVATE KEY|:\/\/[^\s]*:[^\s]*@/;
 
 /** `services[2].ports[0].port`; keys with other characters are quoted: `labels["a.example/b"]`. */
 export function formatPath(path: readonly PathPart[]): string {
