@@ -27,6 +27,7 @@ const NO_TABLES: PreviewWorld = {
     list: async () => undefined,
     outline: async () => undefined,
     listElements: async () => [],
+    check: async () => undefined,
   },
   elements: { list: async () => undefined },
   sysctl: { read: async () => "0" },
@@ -91,6 +92,21 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
       expect(changed.script).not.toContain("table");
       await nft.run(changed.script);
       expect(await preview([...STATE, endpoint(3)], world)).toEqual({ script: "" });
+    } finally {
+      elements.close();
+      namespace.close();
+    }
+  });
+
+  test("a table of the same name and another kind is made anew, as a sync would", async () => {
+    const namespace = NetworkNamespace.create();
+    const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });
+    const elements = namespace.run(openNftElements);
+    try {
+      await nft.run("add table ip portolan\nadd set ip portolan services { type ipv4_addr ; }\n");
+      const { script } = await preview(STATE, { ...NO_TABLES, nft, elements });
+      expect(script).toContain("delete table ip portolan\n");
+      await nft.run(script);
     } finally {
       elements.close();
       namespace.close();

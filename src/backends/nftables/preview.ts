@@ -3,6 +3,7 @@ import type { ValuesOf } from "../../core/options/option-spec.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import type { Op } from "../../core/view/ops.ts";
 import { listTable, type TableReaders } from "../../platform/linux/nft/list-table.ts";
+import { isRefused, type Nft } from "../../platform/linux/nft/nft.ts";
 import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
@@ -16,6 +17,7 @@ import { planSettingsOf } from "./plan-settings.ts";
 
 /** What is looked at; nothing is touched. */
 export interface PreviewWorld extends TableReaders {
+  readonly nft: TableReaders["nft"] & Pick<Nft, "check">;
   readonly sysctl: Pick<Sysctl, "read">;
 }
 
@@ -41,11 +43,39 @@ export async function previewNftables(
     if (op.op === "reset") sink.reset();
     else await sink.send(op);
   }
-  const scripts = adoptTables(tables, listings)
-    ? tables.map((table) => table.changesScript())
-    : tables.map((table) => table.fullScript(listings.get(table)));
+  const script = await firstTaken(scriptsFor(tables, listings), listings.size > 0, world.nft);
   const settings = planner.servesLoopback ? await planLoopback(world.sysctl) : "";
-  return { script: settings + scripts.join(""), ...(unread !== undefined && { unread }) };
+  return { script: settings + script, ...(unread !== undefined && { unread }) };
+}
+
+/** What a sync tries one after the other, where what was found refuses it. */
+function* scriptsFor(
+  tables: readonly TablePlanner[],
+  listings: ReadonlyMap<TablePlanner, NftListing>,
+): Generator<string> {
+  if (adoptTables(tables, listings)) yield tables.map((table) => table.changesScript()).join("");
+  yield tables.map((table) => table.fullScript(listings.get(table))).join("");
+  yield tables.map((table) => table.recreateScript()).join("");
+}
+
+async function firstTaken(
+  scripts: Iterable<string>,
+  isTableThere: boolean,
+  nft: Pick<Nft, "check">,
+): Promise<string> {
+  let last = "";
+  for (const script of scripts) {
+    last = script;
+    // An empty kernel takes the first; nothing to do is refused by nobody.
+    if (!isTableThere || script === "") return script;
+    try {
+      await nft.check(script);
+      return script;
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+    }
+  }
+  return last;
 }
 
 interface FoundTables {

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
-import type { Nft } from "../../platform/linux/nft/nft.ts";
+import { systemExec } from "../../platform/linux/exec.ts";
+import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
+import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type ProbeWorld, probeNftables } from "./probe.ts";
 
 const ROOT = { os: "linux", isRoot: true } as const;
@@ -65,4 +68,23 @@ test("a kube-proxy that lives is a warning", async () => {
   expect(findings).toMatchObject([
     { severity: "degraded", what: "kube-proxy runs here (pid 7) and serves the same services" },
   ]);
+});
+
+describe("the kernel", requires("linux", "root", "nft"), () => {
+  test("takes the rules, whatever another version left in our table, and is not touched", async () => {
+    const namespace = NetworkNamespace.create();
+    const exec: typeof systemExec = {
+      run: (...call) => namespace.run(() => systemExec.run(...call)),
+    };
+    const nft = createNft(exec);
+    try {
+      await nft.run("add table ip portolan\nadd set ip portolan services { type ipv4_addr ; }\n");
+      const listRules = async () => (await exec.run("nft", ["list", "ruleset"])).stdout;
+      const before = await listRules();
+      expect(await probeNftables(ROOT, { ...world(), nft })).toEqual([]);
+      expect(await listRules()).toBe(before);
+    } finally {
+      namespace.close();
+    }
+  });
 });

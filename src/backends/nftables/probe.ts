@@ -22,6 +22,9 @@ export interface ProbeWorld {
 const OLDEST_NFT = "1.0.1";
 const OLDEST_KERNEL = "5.13";
 
+/** A table that is not there: what is in ours, perhaps of another version, says nothing of the kernel. */
+const PROBED_TABLE = "portolan-probe";
+
 const INSTALL_NFT = "install it: apt-get install nftables, dnf install nftables";
 
 /** What is missing here; touches nothing. */
@@ -56,7 +59,9 @@ async function probeRules(nft: Nft): Promise<readonly Finding[]> {
     podInterfacePrefixes: [],
   };
   const scripts = FAMILIES.map((family) =>
-    new TablePlanner(tableFacts(family, settings, undefined, false)).fullScript(undefined),
+    new TablePlanner(tableFacts(family, settings, undefined, false), PROBED_TABLE).fullScript(
+      undefined,
+    ),
   );
   try {
     await nft.check(scripts.join(""));

@@ -55,8 +55,8 @@ export class TablePlanner {
   /** How what was found in the kernel differs, until it is put right. */
   #mend: TableMend | undefined;
 
-  constructor(facts: TableFacts) {
-    this.table = { family: facts.nft, name: TABLE_NAME };
+  constructor(facts: TableFacts, name: string = TABLE_NAME) {
+    this.table = { family: facts.nft, name };
     this.#facts = facts;
     this.#factory = new ChainFactory(facts);
     for (const chain of baseChains(facts)) this.#chains.claim(chain.name, chain);
