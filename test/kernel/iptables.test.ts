@@ -69,6 +69,8 @@ const STATE: readonly ModelObject[] = [
   endpoint("c", 4),
 ];
 
+const GUARD_COMMENT = ["-m", "comment", "--comment", "portolan: block incoming localnet connections"];
+
 /** More than the tool of nft is told at once. */
 const MANY_SERVICES = 1000;
 const MANY: readonly ModelObject[] = Array.from({ length: MANY_SERVICES }, (_, index) => {
@@ -146,6 +148,8 @@ for (const mode of IPTABLES_MODES) {
         () => machine.iptables("-t", "nat", "-I", "KUBE-POSTROUTING", "-j", "RETURN"),
         () => machine.iptables("-t", "nat", "-D", "PREROUTING", "1"),
         () => machine.iptables("-t", "filter", "-F"),
+        () => machine.iptables("-R", "KUBE-FIREWALL", "1", ...GUARD_COMMENT, "-j", "ACCEPT"),
+        () => machine.iptables("-A", "KUBE-FIREWALL", ...GUARD_COMMENT, "-j", "ACCEPT"),
       ];
       for (const harm of harms) {
         harm();
@@ -178,7 +182,8 @@ for (const mode of IPTABLES_MODES) {
         "*mangle\n:KUBE-KUBELET-CANARY - [0:0]\nCOMMIT",
         "*nat\n:KUBE-MARK-DROP - [0:0]\n:OTHER - [0:0]",
         "-A KUBE-MARK-DROP -j MARK --set-xmark 0x8000/0x8000",
-        "-A PREROUTING -p tcp -m tcp --dport 1 -j OTHER\nCOMMIT",
+        "-A PREROUTING -p tcp -m tcp --dport 1 -j OTHER",
+        '-A PREROUTING -p tcp -m comment --comment "before -j KUBE-SERVICES is met" -j OTHER\nCOMMIT',
         "*filter\n:KUBE-FIREWALL - [0:0]",
         "-A INPUT -j KUBE-FIREWALL\n-A OUTPUT -j KUBE-FIREWALL",
         '-A KUBE-FIREWALL ! -s 127.0.0.0/8 -d 127.0.0.0/8 -m comment --comment "block incoming localnet connections" -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP',

@@ -69,8 +69,12 @@ export function compareGuard(actual: SavedChains, isNeeded: boolean, script: Res
     if (ours.length > 0) removeGuard(actual, script);
     return;
   }
+  const isRight = ours.length === 1 && bareRule(ours[0] ?? "") === bareRule(GUARD);
   if (rules === undefined) script.write(KUBELET_FIREWALL, chainText(KUBELET_FIREWALL, [GUARD]));
-  else if (ours.length === 0) script.append(KUBELET_FIREWALL, GUARD);
+  else if (!isRight) {
+    for (const rule of ours) script.remove(KUBELET_FIREWALL, rule);
+    script.append(KUBELET_FIREWALL, GUARD);
+  }
   for (const hook of GUARDED_HOOKS) {
     if (guardJumps(hook, actual).length === 0) script.insert(hook, [GUARD_JUMP]);
   }

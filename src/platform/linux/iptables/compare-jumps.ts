@@ -1,7 +1,7 @@
 import { type ChainId, chainId, nameOf, tableOf } from "./chain-id.ts";
 import type { SavedChains } from "./parse-save.ts";
 import type { RestoreScript } from "./restore-script.ts";
-import { bareRule, renderRule } from "./rule.ts";
+import { bareRule, bareText, renderRule } from "./rule.ts";
 
 /** Where packets come into chains of ours, by the hook, in this order. */
 export type Jumps = ReadonlyMap<ChainId, readonly string[]>;
@@ -47,7 +47,8 @@ function jumpsIn(
   isMeant: (chain: ChainId) => boolean,
 ): readonly string[] {
   return (actual.get(chain) ?? []).filter((rule) => {
-    const target = /(?:^| )-[jg] (\S+)/.exec(rule)?.[1];
+    // A comment is free text, and may name chains.
+    const target = /(?:^| )-[jg] (\S+)/.exec(bareText(rule))?.[1];
     return target !== undefined && isMeant(chainId(tableOf(chain), target));
   });
 }
