@@ -94,7 +94,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     backend: "iptables",
     scenarios: anyOf(
       /^node-port\/tcp\/v6\/node-ports-on-localhost\/to-loopback\//,
-      /^listen-address\/tcp\/v6\/on-any-address-to-loopback\//,
+      /^listen-address\/tcp\/v6\/on-(?:any-address-to-)?loopback\//,
     ),
     fact: "Linux takes no packet for ::1 from another interface than loopback: IPv6 has no route_localnet.",
     instead: "Nothing is served on ::1.",
@@ -113,7 +113,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     backend: "nftables",
     scenarios: anyOf(
       /^node-port\/tcp\/v6\/node-ports-on-localhost\/to-loopback\//,
-      /^listen-address\/tcp\/v6\/on-any-address-to-loopback\//,
+      /^listen-address\/tcp\/v6\/on-(?:any-address-to-)?loopback\//,
     ),
     fact: "Linux takes no packet for ::1 from another interface than loopback: IPv6 has no route_localnet.",
     instead: "Nothing is served on ::1.",
@@ -132,7 +132,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     backend: "ipvs",
     scenarios: anyOf(
       /^node-port\/tcp\/v[46]\/node-ports-on-localhost\/to-loopback\//,
-      /^listen-address\/tcp\/v[46]\/on-any-address-to-loopback\//,
+      /^listen-address\/tcp\/v[46]\/on-(?:any-address-to-)?loopback\//,
     ),
     fact: "IPVS sends nothing from a loopback address to another machine.",
     instead: "Nothing is served on 127.0.0.1 and ::1.",

@@ -1,4 +1,4 @@
-import { isWildcard } from "../../core/model/address.ts";
+import { familyOf, isLoopback, isWildcard } from "../../core/model/address.ts";
 import type { Listener } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
@@ -56,10 +56,10 @@ export class ListenerTracker {
     return { listeners, securityGroups: this.#groups };
   }
 
-  /** Whether one answers on all IPv4 addresses, loopback among them. */
+  /** Whether one answers on a loopback address of IPv4, or on all addresses, which it is among. */
   get answersOnLoopback(): boolean {
     return [...this.#listeners.values()].some(
-      (listener) => isForTheKernel(listener) && isWildcard(listener.address),
+      (listener) => isForTheKernel(listener) && isOnLoopback(listener.address),
     );
   }
 
@@ -95,4 +95,8 @@ export class ListenerTracker {
       if (securityGroup === group) this.#changed.add(service);
     }
   }
+}
+
+function isOnLoopback(address: string): boolean {
+  return familyOf(address) === "v4" && (isWildcard(address) || isLoopback(address));
 }

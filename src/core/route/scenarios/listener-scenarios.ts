@@ -95,6 +95,11 @@ function placeScenarios(family: Family): readonly Scenario[] {
       src: loopback[family],
       target: { dst: loopback[family] },
     }),
+    build(family, "on-loopback", [listener(loopback[family])], {
+      caller: "node",
+      src: loopback[family],
+      target: { dst: loopback[family] },
+    }),
     build(family, "on-any-address-to-another-node", everywhere, {
       target: { dst: nodes["node-b"].addresses[family] },
       ...notOurs,
