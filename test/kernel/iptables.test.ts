@@ -69,7 +69,12 @@ const STATE: readonly ModelObject[] = [
   endpoint("c", 4),
 ];
 
-const GUARD_COMMENT = ["-m", "comment", "--comment", "portolan: block incoming localnet connections"];
+const GUARD_COMMENT = [
+  "-m",
+  "comment",
+  "--comment",
+  "portolan: block incoming localnet connections",
+];
 
 /** More than the tool of nft is told at once. */
 const MANY_SERVICES = 1000;

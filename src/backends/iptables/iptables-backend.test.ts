@@ -256,6 +256,41 @@ test("a setting of the kernel that could not be made is made by a repair", async
   expect(ensured).toEqual(["net.ipv4.conf.all.route_localnet"]);
 });
 
+test("a setting of the kernel that others altered is put right by a repair, while it is needed", async () => {
+  let value = "0";
+  const ensure = async (_: string, wanted: string): Promise<boolean> => {
+    const hadAnother = value !== wanted;
+    value = wanted;
+    return hadAnother;
+  };
+  const sysctl = { read: async () => "0", ensure };
+  const setup = await setUp({}, { sysctl });
+  const { tell, sync } = await start(setup);
+  const onLoopback = listenerSchema.parse({
+    kind: "Listener",
+    name: "front",
+    address: "127.0.0.1",
+    port: 5353,
+    mode: "udp",
+    service: "default/web",
+  });
+  tell([node, web, onLoopback]);
+  await sync();
+  expect(value).toBe("1");
+  value = "0";
+  await setup.passPeriod();
+  expect(value).toBe("1");
+  expect(setup.warnings).toContain(
+    "net.ipv4.conf.all.route_localnet was altered by others, and is set to 1 again",
+  );
+
+  tell([node, web]);
+  await sync();
+  value = "0";
+  await setup.passPeriod();
+  expect(value).toBe("0");
+});
+
 test("a second setup, as after a failure of another backend, starts no second round of repairs", async () => {
   let sleepers = 0;
   const sleep = () => {

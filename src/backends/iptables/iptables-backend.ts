@@ -12,7 +12,7 @@ import {
 } from "../../platform/linux/iptables/iptables-tool.ts";
 import { removeRules } from "../../platform/linux/iptables/remove-rules.ts";
 import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
-import { openLoopback } from "../../platform/linux/route-localnet.ts";
+import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
@@ -63,8 +63,9 @@ export class IptablesBackend implements Backend {
   #isLiberal = false;
   /** Whether it was said that a first state is in the kernel. */
   #isTold = false;
-  /** Whether loopback addresses are to be led on, and the kernel was not told so yet. */
-  #owesLoopback = false;
+  readonly #loopback: LoopbackOpener;
+  /** Whether loopback addresses are to be led on. */
+  #needsLoopback = false;
   readonly #flows: FlowKeeper;
   readonly #times: ChangeTimes;
   readonly #turns = new Turns();
@@ -80,6 +81,7 @@ export class IptablesBackend implements Backend {
     const { clock } = world;
     this.#times = new ChangeTimes(NAME, () => clock.nowMs());
     this.#rules = new NodeRules(context.nodeName);
+    this.#loopback = new LoopbackOpener(world.sysctl, context.log, NAME);
     const policy = routePolicyOf(options);
     this.#flows = new FlowKeeper(
       world.openConntrack,
@@ -174,8 +176,10 @@ export class IptablesBackend implements Backend {
     const results = await Promise.allSettled(
       [...this.#proxiers].map(async ([family, proxier]) => {
         const setting = proxierSettingOf(family, fixed, this.#rules);
+        if (family === "v4") this.#needsLoopback = setting.guardsLoopback;
         this.#metrics.synced(family, await proxier.sync(changed, setting));
-        if (setting.guardsLoopback) await this.#openLoopback();
+        // After the rules, which then keep strangers' packets out.
+        if (setting.guardsLoopback) await this.#loopback.open();
       }),
     );
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
@@ -200,18 +204,11 @@ export class IptablesBackend implements Backend {
     tellInKernel(NAME, { services, endpoints }, this.#context.log);
   }
 
-  /** After the rules, which then keep strangers' packets out. */
-  async #openLoopback(): Promise<void> {
-    this.#owesLoopback = true;
-    await openLoopback(this.#world.sysctl, this.#context.log, NAME);
-    this.#owesLoopback = false;
-  }
-
   async #repair(watch: ChangeWatch): Promise<void> {
     const metrics = this.#metrics;
     const { log } = this.#context;
     const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
-    if (this.#owesLoopback) await this.#openLoopback();
+    if (this.#needsLoopback) await this.#loopback.open();
     // The sync that could not write left them as they were.
     if (isMadeUp) metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }

@@ -539,6 +539,19 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(rig.sysctls).toEqual(["net.ipv4.conf.all.route_localnet=1"]);
   });
 
+  test("and is looked at with the rules, since others may alter it", async () => {
+    const rig = new Rig();
+    await rig.start({ nodeportAddresses: "localhost" });
+    await rig.check();
+    expect(rig.sysctls).toEqual([]);
+    await rig.apply(service());
+    await rig.check();
+    expect(rig.sysctls).toHaveLength(2);
+    expect(rig.warnings).toEqual([
+      "net.ipv4.conf.all.route_localnet was altered by others, and is set to 1 again",
+    ]);
+  });
+
   test("tells how it is, and counts", async () => {
     const rig = new Rig();
     const backend = await rig.start();

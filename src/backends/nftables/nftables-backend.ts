@@ -10,7 +10,7 @@ import { Turns } from "../../core/turns.ts";
 import type { ServiceLookup } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
-import { openLoopback } from "../../platform/linux/route-localnet.ts";
+import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
@@ -73,10 +73,12 @@ function openBackend(parts: BackendParts): Backend {
     log,
     NAME,
   );
+  const loopback = new LoopbackOpener(world.sysctl, log, NAME);
   let lookup: ServiceLookup | undefined;
   const times = new ChangeTimes(NAME, () => clock.nowMs());
   const turns = new Turns();
   let isRead = false;
+  let isWritten = false;
   let isTold = false;
   let told: readonly string[] = [];
 
@@ -95,8 +97,9 @@ function openBackend(parts: BackendParts): Backend {
     };
     flows.note([...changed.services, ...planner.takeMoved()]);
     await kernel.sync();
+    isWritten = true;
     // The rules now keep strangers away from loopback.
-    if (planner.servesLoopback) await openLoopback(world.sysctl, log, NAME);
+    if (planner.servesLoopback) await loopback.open();
     onRepair?.(undefined);
     if (!isTold) tellInKernel(NAME, countsOf(state), log);
     isTold = true;
@@ -107,6 +110,7 @@ function openBackend(parts: BackendParts): Backend {
   const check = async (): Promise<void> => {
     try {
       await kernel.check();
+      if (isWritten && planner.servesLoopback) await loopback.open();
       onRepair?.(undefined);
       // A sync that could not write left them as they were.
       if (lookup !== undefined) await release(lookup);
