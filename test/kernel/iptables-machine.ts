@@ -78,7 +78,8 @@ export class IptablesMachine {
     };
     const exec: Exec = {
       run: (program, args, options) => {
-        if (program.endsWith("-restore")) scripts.push(options?.stdin ?? "");
+        const isTried = args.includes("--test");
+        if (program.endsWith("-restore") && !isTried) scripts.push(options?.stdin ?? "");
         return this.#namespace.run(() => systemExec.run(program, args, options));
       },
     };
@@ -99,7 +100,7 @@ export class IptablesMachine {
         findKubeProxy: async () => kubeProxy,
         isIpvsRunning: () => false,
         takeLock: () => inside(() => takeKernelLock("iptables")),
-        sysctl: { read: async () => "0", ensure: async () => true },
+        sysctl: { read: async () => "0", ensure: async () => false },
         openConntrack: (options) =>
           createConntrackReconciler({ table: inside(openConntrackTable), ...options }),
         openGeneration: () => inside(openNftGeneration),

@@ -1,18 +1,21 @@
 import { CoreError } from "../../core/errors.ts";
+import { FAMILIES } from "../../core/model/address.ts";
+import type { IptablesMode } from "../../platform/linux/iptables/iptables-tool.ts";
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import { chooseIptablesMode } from "../choose-iptables-mode.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
+import { type WritableFamilies, writableFamilies } from "./writable-families.ts";
 
 const NAME = "iptables";
 /** More often, rules would be read all the time. */
 const MIN_SYNC_PERIOD_MS = 1000;
 
 /**
- * @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance or a kube-proxy runs, ERR_USAGE where
- *   an option is not valid
+ * @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance or a kube-proxy runs, or rules can not be
+ *   changed; ERR_USAGE where an option is not valid
  */
 export async function createIptablesBackend(
   options: IptablesValues,
@@ -24,11 +27,27 @@ export async function createIptablesBackend(
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
     const mode = await chooseIptablesMode(NAME, options.iptablesMode, world.exec, context.log);
-    return new IptablesBackend({ options, context, world, lock, mode });
+    const writable = await familiesFor(mode, context, world);
+    return new IptablesBackend({ options, context, world, lock, mode, ...writable });
   } catch (error) {
     lock.release();
     throw error;
   }
+}
+
+/** Clean-up looks for the rules of all, whatever can be written here. */
+async function familiesFor(
+  mode: IptablesMode,
+  { isForCleanup = false, log }: BackendContext,
+  { exec, sysctl }: IptablesWorld,
+): Promise<WritableFamilies> {
+  if (isForCleanup) return { families: FAMILIES };
+  const writable = await writableFamilies(mode, exec, sysctl);
+  const { withoutV6 } = writable;
+  if (withoutV6 !== undefined) {
+    log.warn({ backend: NAME }, `only IPv4 is served: ${withoutV6}`);
+  }
+  return writable;
 }
 
 function checkSyncPeriod(periodMs: number): void {

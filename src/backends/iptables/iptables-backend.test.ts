@@ -35,10 +35,12 @@ class FakeTools implements Exec {
   readonly scripts: { readonly program: string; readonly text: string }[] = [];
   readonly complaints = new Map<string, string>();
 
-  async run(program: string, _: readonly string[], options: { stdin?: string } = {}) {
+  async run(program: string, args: readonly string[], options: { stdin?: string } = {}) {
     const complaint = this.complaints.get(program);
     if (complaint !== undefined) return { exitCode: 1, stdout: "", stderr: complaint };
-    if (program.endsWith("-restore")) this.scripts.push({ program, text: options.stdin ?? "" });
+    const isTried = args.includes("--test");
+    if (program.endsWith("-restore") && !isTried)
+      this.scripts.push({ program, text: options.stdin ?? "" });
     return { exitCode: 0, stdout: "", stderr: "" };
   }
 }
@@ -314,8 +316,8 @@ test("a sync period that is too short is refused, and the lock is not taken", as
 
 test("what one family refuses does not hold up the other", async () => {
   const setup = await setUp();
-  setup.tools.complaints.set("iptables-nft-restore", "no");
   const { tell, sync } = await start(setup);
+  setup.tools.complaints.set("iptables-nft-restore", "no");
   tell([node, web]);
   await expect(sync()).rejects.toThrow("no");
   expect(setup.tools.scripts.map(({ program }) => program)).toEqual(["ip6tables-nft-restore"]);
@@ -446,4 +448,35 @@ test("who is refused lets go of the lock, and so does who is closed", async () =
   await backend.close();
   await backend.close();
   expect(setup.locks.held).toBe(0);
+});
+
+test("an implementation that can not change rules is refused at the start, with the lock let go", async () => {
+  const setup = await setUp({ iptablesMode: "legacy" });
+  setup.tools.complaints.set("iptables-legacy-restore", "unable to initialize table 'nat'");
+  await expect(setup.open()).rejects.toMatchObject({
+    code: "ERR_NOT_POSSIBLE_HERE",
+    message: expect.stringMatching(/iptables-legacy: .*unable to initialize.*--iptables-mode/),
+  });
+  expect(setup.locks.held).toBe(0);
+});
+
+test("where only the rules of IPv6 can not be changed, IPv4 is served, and that is told", async () => {
+  const setup = await setUp();
+  setup.tools.complaints.set("ip6tables-nft-restore", "unable to initialize table 'nat'");
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  expect(setup.tools.scripts.map(({ program }) => program)).toEqual(["iptables-nft-restore"]);
+  expect(setup.warnings[0]).toMatch(/^only IPv4 is served: .*unable to initialize table 'nat'/);
+  expect(backend.status().notHonoured).toEqual([setup.warnings[0]]);
+});
+
+test("a kernel without IPv6 is not told rules of IPv6", async () => {
+  const sysctl = { read: async () => undefined, ensure: async () => false };
+  const setup = await setUp({}, { sysctl });
+  const { tell, sync } = await start(setup);
+  tell([node, web]);
+  await sync();
+  expect(setup.tools.scripts.map(({ program }) => program)).toEqual(["iptables-nft-restore"]);
+  expect(setup.warnings[0]).toBe("only IPv4 is served: this kernel has no IPv6");
 });

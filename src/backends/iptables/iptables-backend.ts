@@ -17,7 +17,7 @@ import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
 import { joinFailures } from "../join-failures.ts";
-import { familiesOf, isLiberal } from "../kernel-facts.ts";
+import { isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { isIpvsChain, isOwnedChain } from "../kube-chains.ts";
 import { tellInKernel } from "../tell-in-kernel.ts";
@@ -34,11 +34,12 @@ import { NodeRules } from "./node-rules.ts";
 import { planRemoval } from "./plan/plan-removal.ts";
 import { repairForever, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
+import type { WritableFamilies } from "./writable-families.ts";
 
 const NAME = "iptables";
 
 /** What a backend is made from. */
-export interface IptablesParts {
+export interface IptablesParts extends WritableFamilies {
   readonly options: IptablesValues;
   readonly context: BackendContext;
   readonly world: IptablesWorld;
@@ -54,6 +55,7 @@ export class IptablesBackend implements Backend {
   readonly #world: IptablesWorld;
   readonly #lock: InstanceLock;
   readonly #mode: IptablesMode;
+  readonly #writable: WritableFamilies;
   readonly #rules: NodeRules;
   readonly #metrics = new SyncMetrics();
   /** One implementation for each family; empty before `setup`. */
@@ -72,12 +74,13 @@ export class IptablesBackend implements Backend {
   #isClosed = false;
   readonly sink: Backend["sink"];
 
-  constructor({ options, context, world, lock, mode }: IptablesParts) {
+  constructor({ options, context, world, lock, mode, ...writable }: IptablesParts) {
     this.#options = options;
     this.#context = context;
     this.#world = world;
     this.#lock = lock;
     this.#mode = mode;
+    this.#writable = writable;
     const { clock } = world;
     this.#times = new ChangeTimes(NAME, () => clock.nowMs());
     this.#rules = new NodeRules(context.nodeName);
@@ -105,10 +108,14 @@ export class IptablesBackend implements Backend {
   }
 
   status(): BackendStatus {
+    const { withoutV6 } = this.#writable;
     const rules = [...this.#proxiers.values()].reduce((sum, { ruleCount }) => sum + ruleCount, 0);
     return {
       summary: `${this.#rules.serviceCount} services, ${this.#rules.endpointCount} endpoints, ${rules} rules by iptables-${this.#mode}`,
-      notHonoured: this.#rules.notHonoured(),
+      notHonoured: [
+        ...(withoutV6 === undefined ? [] : [`only IPv4 is served: ${withoutV6}`]),
+        ...this.#rules.notHonoured(),
+      ],
     };
   }
 
@@ -145,14 +152,13 @@ export class IptablesBackend implements Backend {
     if (this.#proxiers.size > 0) return;
     const { exec, sysctl } = this.#world;
     this.#isLiberal = await isLiberal(sysctl);
-    const families = await this.#familiesHere();
     // The kernel counts the transactions of nf_tables alone.
     if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
     const generation = this.#generation;
     const { log } = this.#context;
     const watch = new ChangeWatch(generation && (() => generation.read()), log);
     this.#proxiers = new Map(
-      families.map((family) => {
+      this.#writable.families.map((family) => {
         const tool = createIptablesTool(family, this.#mode, exec);
         return [family, new FamilyProxier(tool, this.#rules, watch, log)];
       }),
@@ -187,14 +193,6 @@ export class IptablesBackend implements Backend {
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
-  }
-
-  async #familiesHere(): Promise<readonly Family[]> {
-    const families = await familiesOf(this.#world.sysctl);
-    if (!families.includes("v6")) {
-      this.#context.log.warn({ backend: NAME }, "this kernel has no IPv6: only IPv4 is served");
-    }
-    return families;
   }
 
   #tellFirstSync(): void {
