@@ -181,11 +181,29 @@ for (const mode of IPTABLES_MODES) {
       expect(machine.rules()).toMatch(/--dport 30080 .*-j KUBE-EXT-/);
     });
 
+    test("a chain of ours that others lead to does not hold up the service that loses it", async () => {
+      const machine = new IptablesMachine(mode);
+      const running = await machine.start();
+      await running.apply(STATE);
+      const [chain = ""] = /KUBE-SVC-\w+/.exec(machine.rules()) ?? [];
+      machine.iptables("-t", "nat", "-N", "OTHER");
+      machine.iptables("-t", "nat", "-A", "OTHER", "-j", chain);
+      await running.apply([node, listener]);
+      expect(machine.rules()).toContain(`-A OTHER -j ${chain}\n`);
+      expect(machine.rules()).not.toContain(`-A ${chain}`);
+      expect(machine.rules()).not.toContain("10.96.0.10");
+      running.takeScripts();
+      await running.passSyncPeriod();
+      await running.passSyncPeriod();
+      expect(running.takeScripts()).toEqual([]);
+    });
+
     test("clean-up removes everything of ours, and nothing else", async () => {
       const machine = new IptablesMachine(mode);
       const others = [
         "*mangle\n:KUBE-KUBELET-CANARY - [0:0]\nCOMMIT",
-        "*nat\n:KUBE-MARK-DROP - [0:0]\n:OTHER - [0:0]",
+        "*nat\n:KUBE-MARK-DROP - [0:0]\n:OTHER - [0:0]\n:KUBE-MARK-MASQ - [0:0]",
+        "-A OTHER -p udp -j KUBE-MARK-MASQ",
         "-A KUBE-MARK-DROP -j MARK --set-xmark 0x8000/0x8000",
         "-A PREROUTING -p tcp -m tcp --dport 1 -j OTHER",
         '-A PREROUTING -p tcp -m comment --comment "before -j KUBE-SERVICES is met" -j OTHER\nCOMMIT',

@@ -1,12 +1,13 @@
-import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
-import { removeJumps } from "../../../platform/linux/iptables/compare-jumps.ts";
+import { type ChainId, isHook } from "../../../platform/linux/iptables/chain-id.ts";
+import { ledToByOthers, removeJumps } from "../../../platform/linux/iptables/compare-jumps.ts";
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { isOwnedChain } from "../../kube-chains.ts";
 import { removeGuard } from "./jumps.ts";
 
 /**
- * What has to be executed so that nothing of ours is left, and everything else is.
+ * What has to be executed so that nothing of ours is left, and everything else is. A chain that others'
+ * own chains lead to, as CNI plugins do to KUBE-MARK-MASQ, stays without rules.
  * @param isGoing which chains go; default: ours
  */
 export function planRemoval(
@@ -14,8 +15,13 @@ export function planRemoval(
   isGoing: (chain: ChainId) => boolean = isOwnedChain,
 ): RestoreScript {
   const script = new RestoreScript();
-  removeJumps(actual, isGoing, script);
+  removeJumps(new Map([...actual].filter(([chain]) => isHook(chain))), isGoing, script);
   removeGuard(actual, script);
-  for (const chain of actual.keys()) if (isGoing(chain)) script.deleteChain(chain);
+  const led = ledToByOthers(actual, isGoing);
+  for (const [chain, rules] of actual) {
+    if (!isGoing(chain)) continue;
+    if (!led.has(chain)) script.deleteChain(chain);
+    else if (rules.length > 0) script.write(chain, "");
+  }
   return script;
 }

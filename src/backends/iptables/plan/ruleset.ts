@@ -1,6 +1,7 @@
 import { deepEqual } from "../../../core/model/equal.ts";
 import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
 import { chainText } from "../../../platform/linux/iptables/chain-id.ts";
+import { ledToByOthers } from "../../../platform/linux/iptables/compare-jumps.ts";
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareRule, bareText } from "../../../platform/linux/iptables/rule.ts";
@@ -83,7 +84,11 @@ export class Ruleset {
       unwanted.delete(chain);
       this.#compareShared(chain, groups, actual.get(chain), script);
     }
-    for (const chain of unwanted) script.deleteChain(chain);
+    const led = ledToByOthers(actual, isOwnedChain);
+    for (const chain of unwanted) {
+      if (!led.has(chain)) script.deleteChain(chain);
+      else if (actual.get(chain)?.length !== 0) script.write(chain, "");
+    }
     return script;
   }
 

@@ -27,3 +27,16 @@ export function chainText(chain: ChainId, rules: readonly string[]): string {
   const lead = `-A ${nameOf(chain)} `;
   return lead + rules.join(`\n${lead}`);
 }
+
+const HOOKS: ReadonlySet<string> = new Set([
+  "PREROUTING",
+  "INPUT",
+  "FORWARD",
+  "OUTPUT",
+  "POSTROUTING",
+]);
+
+/** Whether packets come to it by themselves: the kernel made it. */
+export function isHook(chain: ChainId): boolean {
+  return HOOKS.has(nameOf(chain));
+}

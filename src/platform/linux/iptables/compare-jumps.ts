@@ -1,4 +1,4 @@
-import { type ChainId, chainId, nameOf, tableOf } from "./chain-id.ts";
+import { type ChainId, chainId, isHook, nameOf, tableOf } from "./chain-id.ts";
 import type { SavedChains } from "./parse-save.ts";
 import type { RestoreScript } from "./restore-script.ts";
 import { bareRule, bareText, renderRule } from "./rule.ts";
@@ -40,6 +40,25 @@ export function removeJumps(
   }
 }
 
+/**
+ * Chains of ours that rules in others' own chains lead to: they may be emptied, but not deleted, which
+ * the kernel would refuse together with all else.
+ */
+export function ledToByOthers(
+  actual: SavedChains,
+  isOwned: (chain: ChainId) => boolean,
+): ReadonlySet<ChainId> {
+  const led = new Set<ChainId>();
+  for (const [chain, rules] of actual) {
+    if (isOwned(chain) || isHook(chain)) continue;
+    for (const rule of rules) {
+      const target = targetOf(chain, rule);
+      if (target !== undefined && isOwned(target)) led.add(target);
+    }
+  }
+  return led;
+}
+
 /** The rules of a chain that lead into such a chain. */
 function jumpsIn(
   chain: ChainId,
@@ -47,8 +66,13 @@ function jumpsIn(
   isMeant: (chain: ChainId) => boolean,
 ): readonly string[] {
   return (actual.get(chain) ?? []).filter((rule) => {
-    // A comment is free text, and may name chains.
-    const target = /(?:^| )-[jg] (\S+)/.exec(bareText(rule))?.[1];
-    return target !== undefined && isMeant(chainId(tableOf(chain), target));
+    const target = targetOf(chain, rule);
+    return target !== undefined && isMeant(target);
   });
+}
+
+function targetOf(chain: ChainId, rule: string): ChainId | undefined {
+  // A comment is free text, and may name chains.
+  const target = /(?:^| )-[jg] (\S+)/.exec(bareText(rule))?.[1];
+  return target === undefined ? undefined : chainId(tableOf(chain), target);
 }

@@ -1,13 +1,5 @@
-import { type ChainId, nameOf, TABLES, type TableName, tableOf } from "./chain-id.ts";
+import { type ChainId, isHook, nameOf, TABLES, type TableName, tableOf } from "./chain-id.ts";
 import type { IptablesMode } from "./iptables-tool.ts";
-
-const HOOKS: ReadonlySet<string> = new Set([
-  "PREROUTING",
-  "INPUT",
-  "FORWARD",
-  "OUTPUT",
-  "POSTROUTING",
-]);
 
 /** From so many lines on, a table of iptables-nft is told in parts. */
 const MANY_LINES = 5000;
@@ -106,7 +98,7 @@ export class RestoreScript {
 
   #placeOf(chain: ChainId): Pick<TableEdits, "removed" | "added"> {
     const edits = this.#edits(chain);
-    return HOOKS.has(nameOf(chain)) ? edits.hooks : edits;
+    return isHook(chain) ? edits.hooks : edits;
   }
 
   #edits(chain: ChainId): TableEdits {
