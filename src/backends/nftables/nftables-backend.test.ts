@@ -324,13 +324,30 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     },
   );
 
-  test("a table that can not be mended is made anew", async () => {
+  test.each([
+    ["a set in place of a map", "set services { type ipv4_addr ; }"],
+    ["a map of other things", "map services { type ipv4_addr : verdict ; }"],
+    [
+      "chains at other hooks",
+      "chain dispatch { type filter hook forward priority 0 ; policy drop ; }",
+    ],
+    [
+      "all of that, on which nft crashes",
+      "map services { type ipv4_addr : verdict ; }\nset endpoints { type ipv4_addr ; }\nchain dispatch { type filter hook forward priority 0 ; policy drop ; }",
+    ],
+  ])("a table that can not be mended is made anew: %s", async (_name, content) => {
     const rig = new Rig();
-    await rig.run("add table ip portolan");
-    await rig.run("add set ip portolan services { type ipv4_addr ; }");
+    await rig.feed(`table ip portolan {\n${content}\n}\n`);
     await rig.start();
     await rig.apply(service(), endpoint(1));
-    expect((await rig.listing()).join("\n")).toContain("10.96.0.1 . tcp . 80");
+    const listing = (await rig.listing()).join("\n");
+    expect(listing).toContain("10.96.0.1 . tcp . 80");
+    expect(listing).not.toContain("hook forward");
+    await rig.stop();
+    const before = await rig.generation();
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    expect(await rig.generation()).toBe(before);
   });
 
   test("what the kernel remembers of clients outlives repairs", async () => {

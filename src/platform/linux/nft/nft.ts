@@ -33,6 +33,8 @@ const MAX_LISTING_BYTES = 1024 * 1024 * 1024;
 const SAYS_EXISTS = "File exists";
 const SAYS_NOT_FOUND = "No such file or directory";
 const SAYS_NO = "Error: ";
+/** nft 1.0.6 crashes on some commands for tables that hold other kinds of things than they say. */
+const CRASHES = ["was ended by SIGSEGV", "was ended by SIGABRT"] as const;
 const SAYS_DENIED = "Operation not permitted";
 
 export function createNft(exec: Exec): Nft {
@@ -86,9 +88,10 @@ export function isNotFound(error: unknown): error is CoreError {
   return says(error, SAYS_NOT_FOUND);
 }
 
-/** nft or the kernel looked at the commands and said no. */
+/** nft or the kernel looked at the commands and said no, or nft did not survive them. */
 export function isRefused(error: unknown): boolean {
-  return says(error, SAYS_NO) && !isDenied(error);
+  const isCrash = CRASHES.some((crash) => says(error, crash));
+  return isCrash || (says(error, SAYS_NO) && !isDenied(error));
 }
 
 export function isDenied(error: unknown): boolean {
