@@ -78,7 +78,7 @@ export class IptablesMachine {
     };
     const exec: Exec = {
       run: (program, args, options) => {
-        const isTried = args.includes("--test");
+        const isTried = args.includes("--test") || args.includes("--version");
         if (program.endsWith("-restore") && !isTried) scripts.push(options?.stdin ?? "");
         return this.#namespace.run(() => systemExec.run(program, args, options));
       },

@@ -38,7 +38,7 @@ class FakeTools implements Exec {
   async run(program: string, args: readonly string[], options: { stdin?: string } = {}) {
     const complaint = this.complaints.get(program);
     if (complaint !== undefined) return { exitCode: 1, stdout: "", stderr: complaint };
-    const isTried = args.includes("--test");
+    const isTried = args.includes("--test") || args.includes("--version");
     if (program.endsWith("-restore") && !isTried)
       this.scripts.push({ program, text: options.stdin ?? "" });
     return { exitCode: 0, stdout: "", stderr: "" };

@@ -1,7 +1,7 @@
 import { CoreError, messageOf } from "../../core/errors.ts";
 import type { Family } from "../../core/model/address.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
-import { type IptablesMode, tryRestore } from "../../platform/linux/iptables/iptables-tool.ts";
+import { type IptablesMode, tryTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import { familiesOf } from "../kernel-facts.ts";
 
@@ -21,7 +21,7 @@ export async function writableFamilies(
   sysctl: Pick<Sysctl, "read">,
 ): Promise<WritableFamilies> {
   try {
-    await tryRestore("v4", mode, exec);
+    await tryTool("v4", mode, exec);
   } catch (cause) {
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",
@@ -32,7 +32,7 @@ export async function writableFamilies(
   const families = await familiesOf(sysctl);
   if (!families.includes("v6")) return { families, withoutV6: "this kernel has no IPv6" };
   try {
-    await tryRestore("v6", mode, exec);
+    await tryTool("v6", mode, exec);
     return { families };
   } catch (error) {
     return { families: ["v4"], withoutV6: messageOf(error) };

@@ -60,3 +60,13 @@ export async function tryRestore(family: Family, mode: IptablesMode, exec: Exec)
   const [program, ...args] = restoreCommand(family, mode);
   await execChecked(exec, program, [...args, "--test"], { stdin: NO_CHANGE });
 }
+
+/**
+ * The same, but nothing is made: of the legacy tools only whether they are there is told.
+ * @throws as `tryRestore`
+ */
+export async function tryTool(family: Family, mode: IptablesMode, exec: Exec): Promise<void> {
+  if (mode === "nft") return tryRestore(family, mode, exec);
+  const [program] = restoreCommand(family, mode);
+  await execChecked(exec, program, ["--version"]);
+}
