@@ -60,3 +60,10 @@ test.each([
   expect(refusalTarget("reject", family, protocol)).toBe(target);
   expect(refusalTarget("drop", family, protocol)).toBe("DROP");
 });
+
+test.each(["0.0.0.0/0", "::/0"])(
+  "%s is not named, since iptables-save does not print it",
+  (source) => {
+    expect(renderRule({ source, target: "RETURN" })).toBe("-j RETURN");
+  },
+);

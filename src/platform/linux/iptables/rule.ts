@@ -27,7 +27,8 @@ export function renderRule(fields: RuleFields): string {
   const { source, notSource, destination, protocol, comment, port } = fields;
   const { inInterface, notInInterface, matches, target } = fields;
   let rule = "";
-  if (source !== undefined) rule += `-s ${source} `;
+  // Everyone: iptables-save does not print it.
+  if (source !== undefined && !source.endsWith("/0")) rule += `-s ${source} `;
   if (notSource !== undefined) rule += `! -s ${notSource} `;
   if (destination !== undefined) rule += `-d ${destination} `;
   if (inInterface !== undefined) rule += `-i ${inInterface} `;
