@@ -480,3 +480,31 @@ test("a kernel without IPv6 is not told rules of IPv6", async () => {
   expect(setup.tools.scripts.map(({ program }) => program)).toEqual(["iptables-nft-restore"]);
   expect(setup.warnings[0]).toBe("only IPv4 is served: this kernel has no IPv6");
 });
+
+test("rules are looked at in the period that is asked for", async () => {
+  const sleptMs: number[] = [];
+  const sleep = (ms: number) => {
+    sleptMs.push(ms);
+    return new Promise<void>(() => undefined);
+  };
+  const setup = await setUp({ iptablesSyncPeriod: "7s" }, { clock: { nowMs: () => 0, sleep } });
+  await start(setup);
+  expect(sleptMs).toEqual([7000]);
+});
+
+test.each([
+  ["0", true],
+  ["1", false],
+])(
+  "with nf_conntrack_tcp_be_liberal %s invalid packets are dropped: %s",
+  async (value, isDropped) => {
+    const setup = await setUp(
+      {},
+      { sysctl: { read: async () => value, ensure: async () => false } },
+    );
+    const { tell, sync } = await start(setup);
+    tell([node, web]);
+    await sync();
+    expect(setup.tools.scripts[0]?.text.includes("--ctstate INVALID -j DROP")).toBe(isDropped);
+  },
+);
