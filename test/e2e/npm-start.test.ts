@@ -163,8 +163,9 @@ test(
   "a port that is taken: which, by whom, and how to choose another; nothing is started",
   LINUX,
   async () => {
-    const ports = await freePorts();
+    // First: a port that was free a moment ago may be given to it.
     const holder = await startNamedServer("mine");
+    const ports = await freePorts();
     const args = ports.args.map((arg) =>
       arg === String(ports.balancer) ? String(holder.port) : arg,
     );
