@@ -182,6 +182,16 @@ export class EdgeStage {
     return { asked, release };
   }
 
+  /** Answers every request with these bytes. */
+  serveBytes(namespace: NetworkNamespace, port: number, bytes: Uint8Array): void {
+    const server = createServer((_, response) => response.end(bytes));
+    namespace.run(() => server.listen(port));
+    this.#open.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+  }
+
   /** What curl gets there; its complaint where it fails. */
   curl(namespace: NetworkNamespace, url: string, seconds?: number): Promise<string> {
     return curl(namespace, url, seconds);
