@@ -156,7 +156,8 @@ test("a tunnel that says nothing by itself outlives resets, though a fifth of al
   let isReset = false;
   const seen = standBetween(world, (datagram) => {
     const last = seen.at(-1);
-    if (!isReset || last === undefined) return [datagram];
+    // With an answer of the server: what goes the other way does not come to the client.
+    if (!isReset || last === undefined || last === datagram) return [datagram];
     isReset = false;
     return [datagram, resetFor(last)];
   });
