@@ -20,6 +20,7 @@ const TIMEOUT_MS = 300_000;
 
 /** What qemu-user itself does not emulate, by a part of the path. */
 const NOT_EMULATED = new Map([
+  ["src/platform/linux/bpf/bpf.test", "bpf(2)"],
   ["src/platform/linux/netlink/", "netlink of netfilter"],
   ["src/platform/linux/nft/", "netlink of netfilter"],
   ["src/platform/linux/conntrack/", "netlink of netfilter"],

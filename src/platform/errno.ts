@@ -8,6 +8,7 @@ export const ERRNO = {
   ESRCH: 3,
   EINTR: 4,
   EIO: 5,
+  E2BIG: 7,
   EBADF: 9,
   EAGAIN: 11,
   ENOMEM: 12,

@@ -6,12 +6,14 @@ export interface Abi {
   /** epoll_event in 32-bit words: its size, and where the low word of its 64 bits of data is. */
   readonly epollEventWords: number;
   readonly epollDataWord: number;
+  /** The number of bpf(2), which has no function in the C library: syscalls(2). */
+  readonly bpfCall: number;
 }
 
 /** epoll_event is packed on x64 only: see `EPOLL_PACKED` in linux/eventpoll.h. */
 const ABIS: Readonly<Record<string, Abi>> = {
-  x64: { epollEventWords: 3, epollDataWord: 1 },
-  arm64: { epollEventWords: 4, epollDataWord: 2 },
+  x64: { epollEventWords: 3, epollDataWord: 1, bpfCall: 321 },
+  arm64: { epollEventWords: 4, epollDataWord: 2, bpfCall: 280 },
 };
 
 /** The layouts of a processor, as `process.arch` names it; undefined where they are not known. */
@@ -44,6 +46,8 @@ export const SO_SNDTIMEO = 21;
 /** As SO_RCVBUF, without the cap; needs CAP_NET_ADMIN. */
 export const SO_RCVBUFFORCE = 33;
 export const SO_SNDBUFFORCE = 32;
+/** Of the network namespace of a socket, 64 bits; the kernel gives none twice. */
+export const SO_NETNS_COOKIE = 71;
 
 export const SOL_NETLINK = 270;
 /** Errors echo the header of a request, not all of it. */

@@ -27,9 +27,9 @@ function pair(): readonly [number, number] {
   return [a, b];
 }
 
-test("the layouts of epoll_event are known for x64 (packed) and arm64", () => {
-  expect(abiOf("x64")).toEqual({ epollEventWords: 3, epollDataWord: 1 });
-  expect(abiOf("arm64")).toEqual({ epollEventWords: 4, epollDataWord: 2 });
+test("the layout of epoll_event and the number of bpf(2) are known for x64 and arm64", () => {
+  expect(abiOf("x64")).toEqual({ epollEventWords: 3, epollDataWord: 1, bpfCall: 321 });
+  expect(abiOf("arm64")).toEqual({ epollEventWords: 4, epollDataWord: 2, bpfCall: 280 });
   expect(abiOf("ia32")).toBeUndefined();
 });
 

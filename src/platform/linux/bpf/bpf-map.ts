@@ -1,0 +1,167 @@
+import { ERRNO } from "../../errno.ts";
+import { close } from "../io-calls.ts";
+import { allocateNative, type NativeMemory, putPointer } from "../native-memory.ts";
+import { checked } from "../system-error.ts";
+import { ATTRIBUTE_BYTES, bpf, putName } from "./bpf-call.ts";
+import { BPF_COMMAND } from "./bpf-numbers.ts";
+
+export interface BpfMapSizes {
+  readonly keyBytes: number;
+  /** What a look-up gives: of maps by processor, the values of all of them. */
+  readonly valueBytes: number;
+}
+
+export interface BpfMapOptions {
+  /** Up to 15 letters, for those who list the maps of a machine. */
+  readonly name: string;
+  readonly type: number;
+  readonly keyBytes: number;
+  readonly valueBytes: number;
+  readonly maxEntries: number;
+  readonly flags?: number;
+}
+
+export type MapEntry = readonly [key: Uint8Array, value: Uint8Array];
+
+/** Where in the arguments of a command a field is. */
+const CREATE = {
+  type: 0,
+  keyBytes: 4,
+  valueBytes: 8,
+  maxEntries: 12,
+  flags: 16,
+  name: 28,
+} as const;
+const ELEMENT = { map: 0, key: 8, value: 16, bytes: 32 } as const;
+const BATCH = { keys: 16, values: 24, count: 32, map: 36, bytes: 56 } as const;
+const MOST_IN_A_BATCH = 1024;
+
+/** BPF_MAP_CREATE of bpf(2): a descriptor. @throws CoreError ERR_SYSTEM_CALL */
+export function createMap(options: BpfMapOptions): number {
+  const attributes = allocateNative(ATTRIBUTE_BYTES);
+  const { view } = attributes;
+  view.setUint32(CREATE.type, options.type, true);
+  view.setUint32(CREATE.keyBytes, options.keyBytes, true);
+  view.setUint32(CREATE.valueBytes, options.valueBytes, true);
+  view.setUint32(CREATE.maxEntries, options.maxEntries, true);
+  view.setUint32(CREATE.flags, options.flags ?? 0, true);
+  putName(attributes, CREATE.name, options.name);
+  return checked("bpf", bpf(BPF_COMMAND.mapCreate, attributes), `map ${options.name}`);
+}
+
+/** The entries of a map of the kernel that this process holds: bpf(2). */
+export class BpfMap {
+  readonly descriptor: number;
+  readonly #sizes: BpfMapSizes;
+  readonly #attributes = allocateNative(ATTRIBUTE_BYTES);
+  readonly #key: NativeMemory;
+  readonly #value: NativeMemory;
+
+  constructor(descriptor: number, sizes: BpfMapSizes) {
+    this.descriptor = descriptor;
+    this.#sizes = sizes;
+    this.#key = allocateNative(sizes.keyBytes);
+    // The next key is written there, too.
+    this.#value = allocateNative(Math.max(sizes.keyBytes, sizes.valueBytes));
+  }
+
+  /** Replaces the value of a key in one step, or adds it. @throws CoreError ERR_SYSTEM_CALL */
+  set(key: Uint8Array, value: Uint8Array): void {
+    this.#value.bytes.set(value);
+    checked("bpf", this.#call(BPF_COMMAND.mapUpdate, key), "an update of a map");
+  }
+
+  /** Undefined where it is absent. @throws CoreError ERR_SYSTEM_CALL */
+  get(key: Uint8Array): Uint8Array | undefined {
+    const result = this.#call(BPF_COMMAND.mapLookup, key);
+    if (result === -ERRNO.ENOENT) return undefined;
+    checked("bpf", result, "a look-up in a map");
+    return this.#value.bytes.slice(0, this.#sizes.valueBytes);
+  }
+
+  /** Succeeds where it is absent. @throws CoreError ERR_SYSTEM_CALL */
+  delete(key: Uint8Array): void {
+    const result = this.#call(BPF_COMMAND.mapDelete, key);
+    if (result !== -ERRNO.ENOENT) checked("bpf", result, "a removal from a map");
+  }
+
+  /** All keys as they are met; what changes meanwhile may be missed. @throws CoreError ERR_SYSTEM_CALL */
+  *keys(): Generator<Uint8Array> {
+    let before: Uint8Array | undefined;
+    for (;;) {
+      const result = this.#call(BPF_COMMAND.mapNextKey, before);
+      if (result === -ERRNO.ENOENT) return;
+      checked("bpf", result, "a walk over a map");
+      before = this.#value.bytes.slice(0, this.#sizes.keyBytes);
+      yield before;
+    }
+  }
+
+  /** As `set` for each, in few calls. @throws CoreError ERR_SYSTEM_CALL; some may be there then */
+  setAll(entries: readonly MapEntry[]): void {
+    for (const batch of batchesOf(entries)) {
+      const keys = this.#joined(batch.map(([key]) => key));
+      const values = this.#joined(batch.map(([, value]) => value));
+      const { result } = this.#batch(BPF_COMMAND.mapUpdateBatch, keys, batch.length, values);
+      checked("bpf", result, "an update of a map");
+    }
+  }
+
+  /** As `delete` for each, in few calls. @throws CoreError ERR_SYSTEM_CALL */
+  deleteAll(keys: readonly Uint8Array[]): void {
+    for (const batch of batchesOf(keys)) {
+      for (let rest = batch; rest.length > 0; ) {
+        const joined = this.#joined(rest);
+        const { result, done } = this.#batch(BPF_COMMAND.mapDeleteBatch, joined, rest.length);
+        if (result !== -ERRNO.ENOENT) checked("bpf", result, "a removal from a map");
+        // It ends at the first that is absent.
+        rest = result === -ERRNO.ENOENT ? rest.slice(done + 1) : [];
+      }
+    }
+  }
+
+  close(): void {
+    close(this.descriptor);
+  }
+
+  #call(command: number, key: Uint8Array | undefined): number {
+    const { view } = this.#attributes;
+    if (key !== undefined) this.#key.bytes.set(key);
+    this.#attributes.bytes.fill(0);
+    view.setUint32(ELEMENT.map, this.descriptor, true);
+    putPointer(view, ELEMENT.key, key === undefined ? 0 : this.#key.address);
+    // A removal is refused where there is one.
+    const value = command === BPF_COMMAND.mapDelete ? 0 : this.#value.address;
+    putPointer(view, ELEMENT.value, value);
+    return bpf(command, this.#attributes, ELEMENT.bytes);
+  }
+
+  #batch(
+    command: number,
+    keys: NativeMemory,
+    count: number,
+    values?: NativeMemory,
+  ): { readonly result: number; readonly done: number } {
+    const { view, bytes } = this.#attributes;
+    bytes.fill(0);
+    putPointer(view, BATCH.keys, keys.address);
+    putPointer(view, BATCH.values, values?.address ?? 0);
+    view.setUint32(BATCH.count, count, true);
+    view.setUint32(BATCH.map, this.descriptor, true);
+    const result = bpf(command, this.#attributes, BATCH.bytes);
+    return { result, done: view.getUint32(BATCH.count, true) };
+  }
+
+  #joined(parts: readonly Uint8Array[]): NativeMemory {
+    const partBytes = parts[0]?.length ?? 0;
+    const memory = allocateNative(Math.max(1, parts.length * partBytes));
+    for (const [index, part] of parts.entries()) memory.bytes.set(part, index * partBytes);
+    return memory;
+  }
+}
+
+function* batchesOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += MOST_IN_A_BATCH) {
+    yield all.slice(from, from + MOST_IN_A_BATCH);
+  }
+}
