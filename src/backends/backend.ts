@@ -121,6 +121,8 @@ export interface Preview {
   readonly script: string;
   /** Why the data plane could not be read: then the script is for one that holds nothing of it yet. */
   readonly unread?: string;
+  /** What would be done beside that, in words. */
+  readonly further?: readonly string[];
 }
 
 /** What a data plane says of a packet. */

@@ -56,6 +56,21 @@ export const KERNEL_OPTIONS: typeof POLICY_OPTIONS & typeof OWN_OPTIONS = {
   ...OWN_OPTIONS,
 };
 
+/** Of those whose rules this node's own connections need not meet packet by packet. */
+export const DIRECT_OPTIONS = {
+  directConnect: {
+    kind: "enum",
+    values: ["auto", "off", "on"],
+    default: "auto",
+    help: "whether this node's own processes are led to endpoints at connect(2), by eBPF; auto: where this machine can, on: refused where it can not",
+  },
+  directConnectCgroup: {
+    kind: "string",
+    placeholder: "PATH",
+    help: "whose processes --direct-connect is for: a folder of the cgroups of version 2; where none is given, all that are mounted here",
+  },
+} as const;
+
 /** Of those that write rules by iptables. */
 export const IPTABLES_MODE_OPTION = {
   iptablesMode: {

@@ -30,6 +30,8 @@ interface BackendDryRun {
   readonly executes: string | undefined;
   /** Why the data plane could not be read, so that all of it is told. */
   readonly unread: string | undefined;
+  /** What would be done beside that, in words. */
+  readonly further: readonly string[];
 }
 
 /** What `run` would do, as text or as JSON: sources and data planes are read once, and nothing is touched. */
@@ -80,6 +82,7 @@ async function planBackend(
     ops,
     executes: preview.script,
     unread: preview.unread,
+    further: preview.further ?? [],
   };
 }
 
@@ -117,7 +120,9 @@ function renderBackend(backend: BackendDryRun): readonly string[] {
     ...passedOver.map((reason) => `  ${reason}`),
     ...findings.map(({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`),
   ];
-  return [...problems, ...renderActs(backend)];
+  const [lead, ...more] = backend.further;
+  const further = lead === undefined ? [] : [`${name} ${lead}`, ...more];
+  return [...problems, ...renderActs(backend), ...further];
 }
 
 function renderActs({ name, ops, executes, unread }: BackendDryRun): readonly string[] {

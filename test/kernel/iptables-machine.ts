@@ -104,6 +104,7 @@ export class IptablesMachine {
         openConntrack: (options) =>
           createConntrackReconciler({ table: inside(openConntrackTable), ...options }),
         openGeneration: () => inside(openNftGeneration),
+        openDirect: async () => ({ kind: "obstacle", what: "rules are tested", remedy: "none" }),
       },
     );
     onTestFinished(() => backend.close());

@@ -37,7 +37,11 @@ class Feed {
   static async open(name: string, options: RawOptions, nodeName: string): Promise<Feed> {
     const definition = await loadBackend(name);
     if (definition === undefined) throw new Error(`there is no backend ${name}`);
-    const { values, problems } = resolveOptions(definition.options, [flagLayer(options)]);
+    // It is the rules that are tested, unless a test says otherwise.
+    const byRules = "directConnect" in definition.options ? { directConnect: "off" } : {};
+    const { values, problems } = resolveOptions(definition.options, [
+      flagLayer({ ...byRules, ...options }),
+    ]);
     if (values === undefined) throw new Error(JSON.stringify(problems));
     const context = { nodeName, log: LOG, stdout: process.stderr };
     const feed = new Feed(await definition.create(values, context), nodeName);

@@ -4,6 +4,7 @@ import type { IptablesMode } from "../../platform/linux/iptables/iptables-tool.t
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import { chooseIptablesMode } from "../choose-iptables-mode.ts";
+import { DirectKeeper } from "../direct-keeper.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
@@ -15,7 +16,7 @@ const MIN_SYNC_PERIOD_MS = 1000;
 
 /**
  * @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance or a kube-proxy runs, or rules can not be
- *   changed; ERR_USAGE where an option is not valid
+ *   changed, or connections have to be direct and can not be; ERR_USAGE where an option is not valid
  */
 export async function createIptablesBackend(
   options: IptablesValues,
@@ -28,7 +29,15 @@ export async function createIptablesBackend(
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
     const mode = await chooseIptablesMode(NAME, options.iptablesMode, world.exec, context.log);
     const writable = await familiesFor(mode, context, world);
-    return new IptablesBackend({ options, context, world, lock, mode, ...writable });
+    const direct = await DirectKeeper.start({
+      mode: context.isForCleanup === true ? "off" : options.directConnect,
+      cgroup: options.directConnectCgroup,
+      families: writable.families,
+      open: world.openDirect,
+      log: context.log,
+      backend: NAME,
+    });
+    return new IptablesBackend({ options, context, world, lock, mode, direct, ...writable });
   } catch (error) {
     lock.release();
     throw error;

@@ -9,6 +9,7 @@ import { serviceSchema } from "../../core/model/service.ts";
 import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
+import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
 import { createIptablesBackend } from "./create-iptables-backend.ts";
 import { IPTABLES } from "./definition.ts";
@@ -51,6 +52,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   const warnings: string[] = [];
   const repairs: unknown[] = [];
   const locks = { held: 0 };
+  const direct = new FakeDirectPlane();
   let nowMs = 0;
   let generation = 1;
   let passPeriod: () => void = () => undefined;
@@ -82,6 +84,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       close: none,
     }),
     openGeneration: () => ({ read: async () => generation, close: none }),
+    openDirect: async () => ({ kind: "open", plane: direct }),
     ...more,
   };
   const { values } = resolveOptions(IPTABLES.options, [
@@ -104,6 +107,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
     );
   return {
     tools,
+    direct,
     reconciled,
     warnings,
     /** What each repair ended with. */
@@ -428,7 +432,9 @@ test("status says what there is, and what rules can not do", async () => {
   ]);
   await sync();
   const { summary, notHonoured } = backend.status();
-  expect(summary).toMatch(/^1 services, 2 endpoints, \d+ rules by iptables-nft$/);
+  expect(summary).toMatch(
+    /^1 services, 2 endpoints, \d+ rules by iptables-nft; direct connections to 0 addresses$/,
+  );
   expect(notHonoured).toEqual([
     'the state has no Node "here", so its addresses are not known: node ports answer on none',
     "rules hold addresses, no host names and no unix sockets, so these endpoints are not used: default/web/2",

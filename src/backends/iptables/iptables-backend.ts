@@ -15,6 +15,7 @@ import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import type { DirectKeeper } from "../direct-keeper.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
 import { joinFailures } from "../join-failures.ts";
 import { isLiberal } from "../kernel-facts.ts";
@@ -46,6 +47,7 @@ export interface IptablesParts extends WritableFamilies {
   /** Released when the backend is closed. */
   readonly lock: InstanceLock;
   readonly mode: IptablesMode;
+  readonly direct: DirectKeeper;
 }
 
 /** Its sink is a decoder behind a filter of resets, with a change tracker for services and one for endpoints. */
@@ -69,17 +71,19 @@ export class IptablesBackend implements Backend {
   /** Whether loopback addresses are to be led on. */
   #needsLoopback = false;
   readonly #flows: FlowKeeper;
+  readonly #direct: DirectKeeper;
   readonly #times: ChangeTimes;
   readonly #turns = new Turns();
   #isClosed = false;
   readonly sink: Backend["sink"];
 
-  constructor({ options, context, world, lock, mode, ...writable }: IptablesParts) {
+  constructor({ options, context, world, lock, mode, direct, ...writable }: IptablesParts) {
     this.#options = options;
     this.#context = context;
     this.#world = world;
     this.#lock = lock;
     this.#mode = mode;
+    this.#direct = direct;
     this.#writable = writable;
     const { clock } = world;
     this.#times = new ChangeTimes(NAME, () => clock.nowMs());
@@ -111,7 +115,7 @@ export class IptablesBackend implements Backend {
     const { withoutV6 } = this.#writable;
     const rules = [...this.#proxiers.values()].reduce((sum, { ruleCount }) => sum + ruleCount, 0);
     return {
-      summary: `${this.#rules.serviceCount} services, ${this.#rules.endpointCount} endpoints, ${rules} rules by iptables-${this.#mode}`,
+      summary: `${this.#rules.serviceCount} services, ${this.#rules.endpointCount} endpoints, ${rules} rules by iptables-${this.#mode}; ${this.#direct.summary()}`,
       notHonoured: [
         ...(withoutV6 === undefined ? [] : [`only IPv4 is served: ${withoutV6}`]),
         ...this.#rules.notHonoured(),
@@ -121,7 +125,11 @@ export class IptablesBackend implements Backend {
 
   metrics(): ReturnType<NonNullable<Backend["metrics"]>> {
     const counts = [...this.#proxiers].map(([family, one]) => [family, one.ruleCount] as const);
-    return [...this.#metrics.families(new Map(counts)), this.#times.metrics()];
+    return [
+      ...this.#metrics.families(new Map(counts)),
+      ...this.#direct.metrics(),
+      this.#times.metrics(),
+    ];
   }
 
   async drain(): Promise<void> {
@@ -130,6 +138,7 @@ export class IptablesBackend implements Backend {
 
   async cleanup(): Promise<void> {
     await this.#turns.take(() => {
+      this.#direct.withdraw();
       for (const proxier of this.#proxiers.values()) proxier.forget();
       const isShared = this.#world.isIpvsRunning();
       return removeRules(this.#world.exec, (actual) =>
@@ -141,6 +150,7 @@ export class IptablesBackend implements Backend {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.drain();
+    this.#direct.close();
     this.#flows.close();
     this.#generation?.close();
     this.#generation = undefined;
@@ -176,6 +186,8 @@ export class IptablesBackend implements Backend {
   async #sync(): Promise<void> {
     const changed = this.#rules.takeChanged();
     this.#flows.note(changed);
+    for (const key of changed) this.#direct.note(key, this.#rules.get(key), true);
+    this.#direct.retreat();
     this.#fixed ??= fixedSettingOf(this.#options, this.#rules, this.#isLiberal);
     const fixed = this.#fixed;
     // The rules of one family are worked out while the tool is busy with those of the other.
@@ -190,6 +202,7 @@ export class IptablesBackend implements Backend {
     );
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
+    await this.#direct.advance();
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
@@ -207,7 +220,9 @@ export class IptablesBackend implements Backend {
     const { log } = this.#context;
     const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
-    // The sync that could not write left them as they were.
-    if (isMadeUp) metrics.removedFlows(await this.#flows.reconcile(this.#rules));
+    if (!isMadeUp) return;
+    // The sync that could not write left these as they were.
+    await this.#direct.advance();
+    metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
 }

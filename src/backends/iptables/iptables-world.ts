@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { PaceClock } from "../../core/sinks/paced.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
+import { openDirectPlane } from "../../platform/linux/direct-connect/open-direct-plane.ts";
 import { type Exec, systemExec } from "../../platform/linux/exec.ts";
 import {
   type InstanceLock,
@@ -12,7 +13,10 @@ import {
 import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import type { OpenDirect } from "../direct-keeper.ts";
 import type { OpenConntrack } from "../flow-keeper.ts";
+import { probeDirectHere } from "../probe-direct-here.ts";
+import type { PreviewWorld } from "./preview.ts";
 import type { ProbeWorld } from "./probe.ts";
 
 /** What the backend takes from the world; tests give their own. */
@@ -27,6 +31,7 @@ export interface IptablesWorld {
   readonly sysctl: Sysctl;
   readonly openConntrack: OpenConntrack;
   readonly openGeneration: () => NftGeneration;
+  readonly openDirect: OpenDirect;
 }
 
 /** The machine that this runs on. */
@@ -46,16 +51,18 @@ export function createWorld(): IptablesWorld {
     isIpvsRunning: () => isPlaneRunning("ipvs"),
     sysctl: systemSysctl,
     openGeneration: openNftGeneration,
+    openDirect: openDirectPlane,
     openConntrack: (options) =>
       createConntrackReconciler({ table: openConntrackTable(), ...options }),
   };
 }
 
-export function createProbeWorld(): ProbeWorld {
+export function createProbeWorld(): ProbeWorld & PreviewWorld {
   return {
     exec: systemExec,
     sysctl: systemSysctl,
     findKubeProxy,
+    probeDirect: probeDirectHere,
     readFile: (path) => readFile(path, "utf8").catch(() => undefined),
   };
 }

@@ -54,7 +54,11 @@ async function preview({ flags = {}, objects }: Wanted): Promise<string> {
   const none = () => undefined;
   const log = { debug: none, info: none, warn: none, error: none };
   const context = { nodeName: "here", log, stdout: process.stdout };
-  const world = { exec: NO_RULES, sysctl: { read: async () => "0" } };
+  const world = {
+    exec: NO_RULES,
+    sysctl: { read: async () => "0" },
+    probeDirect: async () => undefined,
+  };
   const { script: text } = await previewIptables(values, context, watcher.poll() ?? [], world);
   return text.slice(0, text.indexOf("# ip6tables"));
 }

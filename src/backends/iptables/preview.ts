@@ -14,6 +14,7 @@ import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { BackendContext, Preview } from "../backend.ts";
 import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
+import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
 import { FamilyProxier } from "./family-proxier.ts";
@@ -23,6 +24,7 @@ import { NodeRules } from "./node-rules.ts";
 export interface PreviewWorld {
   readonly exec: Exec;
   readonly sysctl: Pick<Sysctl, "read">;
+  readonly probeDirect: ProbeDirect;
 }
 
 /** What `iptables-restore` would be given: what differs from the rules that the kernel has. */
@@ -35,19 +37,33 @@ export async function previewIptables(
   const rules = rulesFrom(ops, context.nodeName);
   const plan = (mode: IptablesMode, read: ReadRules) =>
     scriptOf({ options, context, rules, sysctl: world.sysctl, mode, read });
+  const further = await directLines(options, rules, world);
   const fallback = options.iptablesMode === "legacy" ? "legacy" : "nft";
   const mode = await modeOf(options.iptablesMode, world.exec);
   if (mode === undefined) {
     const unread = "neither iptables-nft-save nor iptables-legacy-save work here";
-    return { script: await plan(fallback, nothingThere), unread };
+    return { script: await plan(fallback, nothingThere), further, unread };
   }
   try {
     const read: ReadRules = (family) => createIptablesTool(family, mode, world.exec).save();
-    return { script: await plan(mode, read) };
+    return { script: await plan(mode, read), further };
   } catch (error) {
     if (!(error instanceof CoreError) || error.code === "ERR_USAGE") throw error;
-    return { script: await plan(mode, nothingThere), unread: error.message };
+    return { script: await plan(mode, nothingThere), further, unread: error.message };
   }
+}
+
+async function directLines(
+  { directConnect: mode, directConnectCgroup: cgroup }: IptablesValues,
+  rules: NodeRules,
+  { sysctl, probeDirect: probe }: PreviewWorld,
+): Promise<readonly string[]> {
+  const services = [...rules.groups()].flatMap((key) => {
+    const item = rules.get(key);
+    return item === undefined ? [] : [[key, item] as const];
+  });
+  const families = await familiesOf(sysctl);
+  return previewDirect({ mode, cgroup, families, services, isRandom: () => true, probe });
 }
 
 /** All rules of a family, as `iptables-save` prints them. */

@@ -28,6 +28,7 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
     const { systemExec } = await import("../../platform/linux/exec.ts");
     const { systemSysctl } = await import("../../platform/linux/sysctl.ts");
     const { openNftElements } = await import("../../platform/linux/nft/nft-elements.ts");
+    const { probeDirectHere } = await import("../probe-direct-here.ts");
     const nft = createNft(systemExec);
     // Opened where there is something to read: a dry run works on any system.
     let opened: ReturnType<typeof openNftElements> | undefined;
@@ -38,7 +39,8 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
       },
     };
     try {
-      return await previewNftables(options, nodeName, ops, { nft, elements, sysctl: systemSysctl });
+      const world = { nft, elements, sysctl: systemSysctl, probeDirect: probeDirectHere };
+      return await previewNftables(options, nodeName, ops, world);
     } finally {
       opened?.close();
     }

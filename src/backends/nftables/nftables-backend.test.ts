@@ -2,9 +2,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { groupSchema } from "../../core/model/group.ts";
 import { listenerSchema } from "../../core/model/listener.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
+import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import { type Exec, execChecked, systemExec } from "../../platform/linux/exec.ts";
 import { takeKernelLock } from "../../platform/linux/instance-lock.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
@@ -29,6 +31,8 @@ class Rig {
   nowMs = 0;
   /** What is seen of one that runs. */
   kubeProxy: string | undefined;
+  /** What connections of this node meet before the rules. */
+  direct = new FakeDirectPlane();
   /** What happens every sync period. */
   check: () => Promise<void> = async () => undefined;
   readonly #failures = new Set<"nft" | "netlink" | "answer" | "flows">();
@@ -88,6 +92,10 @@ class Rig {
       findKubeProxy: async () => this.kubeProxy,
       takeLock: () => this.namespace.run(() => takeKernelLock("nftables")),
       createConntrack: () => this.#conntrack,
+      openDirect: async () => {
+        this.direct = new FakeDirectPlane();
+        return { kind: "open", plane: this.direct };
+      },
       clock: {
         nowMs: () => this.nowMs,
         sleep: async (ms) => {
@@ -569,12 +577,30 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     ]);
   });
 
+  test("this node's own connections are led to endpoints once the rules have them", async () => {
+    const rig = new Rig();
+    await rig.start();
+    const place = { ip: "10.96.0.1", port: 80 };
+    rig.failNext("nft");
+    await expect(rig.apply(service(), endpoint(1))).rejects.toThrow("no nft");
+    expect(rig.direct.connect(place)).toBe("rules");
+    await rig.check();
+    expect(rig.direct.connect(place)).toBe("10.1.0.1:8080");
+    const group = (method: string) => groupSchema.parse({ kind: "Group", name: "web", method });
+    await rig.apply(service(), endpoint(1), group("round-robin"));
+    expect(rig.direct.connect(place)).toBe("rules");
+    await rig.apply(service(), endpoint(1), group("random"));
+    expect(rig.direct.connect(place)).toBe("10.1.0.1:8080");
+    await rig.stop();
+    expect(rig.direct.isClosed).toBe(true);
+  });
+
   test("tells how it is, and counts", async () => {
     const rig = new Rig();
     const backend = await rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     expect(backend.status()).toEqual({
-      summary: "1 addresses, 2 slots, 15 chains",
+      summary: "1 addresses, 2 slots, 15 chains; direct connections to 1 addresses",
       notHonoured: [],
     });
     const metrics = new Map(backend.metrics?.().map(({ name, samples }) => [name, samples]));

@@ -1,4 +1,5 @@
 import type { Log } from "../../core/log.ts";
+import { FAMILIES } from "../../core/model/address.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
 import {
   type ChangedKeys,
@@ -13,12 +14,14 @@ import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import { DirectKeeper } from "../direct-keeper.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { limitLines } from "../limit-lines.ts";
 import { type KernelCounts, tellInKernel } from "../tell-in-kernel.ts";
 import { KernelSync } from "./kernel-sync.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
+import { noteDirect } from "./note-direct.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
 import { Planner } from "./plan/planner.ts";
 import { checkPeriodOf, planSettingsOf } from "./plan-settings.ts";
@@ -30,7 +33,7 @@ const NAME = "nftables";
  * Takes the only place of its kind in the network namespace; the kernel is not touched before the first
  * state comes.
  * @throws CoreError ERR_USAGE or ERR_CONFIG_INVALID, or ERR_NOT_POSSIBLE_HERE where another instance or a
- *   kube-proxy runs
+ *   kube-proxy runs, or connections have to be direct and can not be
  */
 export async function createNftablesBackend(
   options: ValuesOf<typeof NFTABLES_OPTIONS>,
@@ -44,16 +47,25 @@ export async function createNftablesBackend(
   try {
     // What is removed is in tables of our own, which a kube-proxy does not know.
     if (!options.takeOver && !isForCleanup) await refuseKubeProxy(world.findKubeProxy);
+    const direct = await DirectKeeper.start({
+      mode: isForCleanup ? "off" : options.directConnect,
+      cgroup: options.directConnectCgroup,
+      families: FAMILIES,
+      open: world.openDirect,
+      log: context.log,
+      backend: NAME,
+    });
+    const { minSyncPeriod } = options;
+    return openBackend({ planner, direct, lock, checkPeriodMs, minSyncPeriod, context, world });
   } catch (error) {
     lock.release();
     throw error;
   }
-  const { minSyncPeriod } = options;
-  return openBackend({ planner, lock, checkPeriodMs, minSyncPeriod, context, world });
 }
 
 interface BackendParts {
   readonly planner: Planner;
+  readonly direct: DirectKeeper;
   readonly lock: InstanceLock;
   readonly checkPeriodMs: number;
   readonly minSyncPeriod: number;
@@ -62,7 +74,7 @@ interface BackendParts {
 }
 
 function openBackend(parts: BackendParts): Backend {
-  const { planner, lock, checkPeriodMs, minSyncPeriod, world } = parts;
+  const { planner, direct, lock, checkPeriodMs, minSyncPeriod, world } = parts;
   const { nodeName, log, onRepair } = parts.context;
   const { nft, elements, generation, clock } = world;
   const { tables } = planner;
@@ -96,8 +108,11 @@ function openBackend(parts: BackendParts): Backend {
       listenersOf: (key) => planner.listenersOf(key, state),
     };
     flows.note([...changed.services, ...planner.takeMoved()]);
+    noteDirect(direct, state, changed);
+    direct.retreat();
     await kernel.sync();
     isWritten = true;
+    await direct.advance();
     // The rules now keep strangers away from loopback.
     if (planner.servesLoopback) await loopback.open();
     onRepair?.(undefined);
@@ -110,6 +125,9 @@ function openBackend(parts: BackendParts): Backend {
   const check = async (): Promise<void> => {
     try {
       await kernel.check();
+      // Also what a sync could not write.
+      isWritten = lookup !== undefined;
+      if (isWritten) await direct.advance();
       if (isWritten && planner.servesLoopback) await loopback.open();
       onRepair?.(undefined);
       // A sync that could not write left them as they were.
@@ -127,13 +145,23 @@ function openBackend(parts: BackendParts): Backend {
   });
   return {
     sink: createPacedSink(times.watch(sink), minSyncPeriod, clock),
-    status: () => statusOf(planner),
-    metrics: () => [...nftablesMetrics(planner, kernel.counts()), times.metrics()],
+    status: () => statusOf(planner, direct),
+    metrics: () => [
+      ...nftablesMetrics(planner, kernel.counts()),
+      ...direct.metrics(),
+      times.metrics(),
+    ],
     drain: async () => undefined,
-    cleanup: () => turns.take(() => kernel.removeAll()),
+    cleanup: () =>
+      turns.take(() => {
+        lookup = undefined;
+        direct.withdraw();
+        return kernel.removeAll();
+      }),
     close: async () => {
       stopChecks();
       await turns.over();
+      direct.close();
       flows.close();
       elements.close();
       generation.close();
@@ -154,12 +182,12 @@ function tellLimits(planner: Planner, told: readonly string[], log: Log): readon
   return lines;
 }
 
-function statusOf(planner: Planner): BackendStatus {
+function statusOf(planner: Planner, direct: DirectKeeper): BackendStatus {
   const counts = planner.tables.map((table) => table.counts());
   const sum = (of: (one: (typeof counts)[number]) => number) =>
     counts.reduce((total, one) => total + of(one), 0);
   return {
-    summary: `${sum(({ frontends }) => frontends)} addresses, ${sum(({ slots }) => slots)} slots, ${sum(({ chains }) => chains)} chains`,
+    summary: `${sum(({ frontends }) => frontends)} addresses, ${sum(({ slots }) => slots)} slots, ${sum(({ chains }) => chains)} chains; ${direct.summary()}`,
     notHonoured: limitLines(planner.limits()),
   };
 }

@@ -31,6 +31,7 @@ const NO_TABLES: PreviewWorld = {
   },
   elements: { list: async () => undefined },
   sysctl: { read: async () => "0" },
+  probeDirect: async () => undefined,
 };
 
 test("where no table is, it is the whole text of a first transaction", async () => {
@@ -86,12 +87,12 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
       await nft.check(first.script);
       expect(await nft.list({ family: "ip", name: "portolan" })).toBeUndefined();
       await nft.run(first.script);
-      expect(await preview(STATE, world)).toEqual({ script: "" });
+      expect(await preview(STATE, world)).toEqual({ script: "", further: [] });
       const changed = await preview([...STATE, endpoint(3)], world);
       expect(changed.script).toContain("10.1.0.3 . 8080");
       expect(changed.script).not.toContain("table");
       await nft.run(changed.script);
-      expect(await preview([...STATE, endpoint(3)], world)).toEqual({ script: "" });
+      expect(await preview([...STATE, endpoint(3)], world)).toEqual({ script: "", further: [] });
     } finally {
       elements.close();
       namespace.close();

@@ -1,6 +1,11 @@
 import { CoreError } from "../../core/errors.ts";
+import { FAMILIES } from "../../core/model/address.ts";
 import type { ValuesOf } from "../../core/options/option-spec.ts";
-import { createFullStateSink } from "../../core/sinks/fullstate.ts";
+import {
+  createFullStateSink,
+  type FullState,
+  type ServiceEndpoints,
+} from "../../core/sinks/fullstate.ts";
 import type { Op } from "../../core/view/ops.ts";
 import { listTable, type TableReaders } from "../../platform/linux/nft/list-table.ts";
 import { isRefused, type Nft } from "../../platform/linux/nft/nft.ts";
@@ -9,9 +14,11 @@ import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Preview } from "../backend.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
+import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
 import { adoptTables } from "./plan/adopt-tables.ts";
 import { Planner } from "./plan/planner.ts";
+import { chooseMethod } from "./plan/service-limits.ts";
 import type { TablePlanner } from "./plan/table-planner.ts";
 import { planSettingsOf } from "./plan-settings.ts";
 
@@ -19,6 +26,7 @@ import { planSettingsOf } from "./plan-settings.ts";
 export interface PreviewWorld extends TableReaders {
   readonly nft: TableReaders["nft"] & Pick<Nft, "check">;
   readonly sysctl: Pick<Sysctl, "read">;
+  readonly probeDirect: ProbeDirect;
 }
 
 /**
@@ -35,9 +43,13 @@ export async function previewNftables(
   const { tables } = planner;
   const { listings, unread } = await readTables(tables, world);
   for (const [table, listing] of listings) table.seedSlots(listing);
+  let told: FullState | undefined;
   const sink = createFullStateSink({
     waitRequest: () => ({ nodeName, sets: KERNEL_SETS }),
-    apply: (state, changed) => planner.update(state, changed),
+    apply: (state, changed) => {
+      told = state;
+      planner.update(state, changed);
+    },
   });
   for (const op of ops) {
     if (op.op === "reset") sink.reset();
@@ -45,7 +57,20 @@ export async function previewNftables(
   }
   const script = await firstTaken(scriptsFor(tables, listings), listings.size > 0, world.nft);
   const settings = planner.servesLoopback ? await planLoopback(world.sysctl) : "";
-  return { script: settings + script, ...(unread !== undefined && { unread }) };
+  const further = await directLines(options, told, world.probeDirect);
+  return { script: settings + script, further, ...(unread !== undefined && { unread }) };
+}
+
+async function directLines(
+  { directConnect: mode, directConnectCgroup: cgroup }: ValuesOf<typeof NFTABLES_OPTIONS>,
+  state: FullState | undefined,
+  probe: ProbeDirect,
+): Promise<readonly string[]> {
+  if (state === undefined) return [];
+  const { services } = state;
+  const isRandom = (item: ServiceEndpoints) =>
+    chooseMethod(item, state.further.groups) === "random";
+  return previewDirect({ mode, cgroup, families: FAMILIES, services, isRandom, probe });
 }
 
 /** What a sync tries one after the other, where what was found refuses it. */

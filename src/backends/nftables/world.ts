@@ -1,6 +1,7 @@
 import type { ConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
+import { openDirectPlane } from "../../platform/linux/direct-connect/open-direct-plane.ts";
 import { systemExec } from "../../platform/linux/exec.ts";
 import {
   type InstanceLock,
@@ -12,6 +13,7 @@ import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
+import type { OpenDirect } from "../direct-keeper.ts";
 import { type KernelClock, SYSTEM_CLOCK } from "../kernel-clock.ts";
 import { TRACKED_TYPES } from "../kernel-options.ts";
 
@@ -25,6 +27,7 @@ export interface NftablesWorld {
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
   takeLock(isForCleanup: boolean): InstanceLock;
   createConntrack(answersNodePorts: (ip: string) => boolean): ConntrackReconciler;
+  readonly openDirect: OpenDirect;
   readonly clock: KernelClock;
 }
 
@@ -43,6 +46,7 @@ export function openWorld(): NftablesWorld {
         addressTypes: TRACKED_TYPES,
         answersNodePorts,
       }),
+    openDirect: openDirectPlane,
     clock: SYSTEM_CLOCK,
   };
 }

@@ -1,6 +1,7 @@
 import { lstat, readFile } from "node:fs/promises";
 import process from "node:process";
 import type { Finding } from "../../backends/backend.ts";
+import { probeDirectHere } from "../../backends/probe-direct-here.ts";
 import { loadAllBackends } from "../../backends/registry.ts";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import { chooseBackend } from "../../daemon/choose-backend.ts";
@@ -22,8 +23,18 @@ export async function surveyMachine(): Promise<Survey> {
         findings: await probe(machine),
       })),
     ),
-    kernel: machine.os === "linux" ? await surveyKernel(readKernelFile) : [],
+    kernel:
+      machine.os === "linux" ? [...(await surveyKernel(readKernelFile)), await surveyDirect()] : [],
     auto: await autoChoice(),
+  };
+}
+
+async function surveyDirect(): Promise<Surveyed> {
+  const obstacle = await probeDirectHere(undefined);
+  return {
+    name: "eBPF",
+    summary: "this node's own connections, led to endpoints at once: nftables, iptables",
+    findings: obstacle === undefined ? [] : [{ severity: "degraded", ...obstacle }],
   };
 }
 

@@ -167,7 +167,7 @@ export class Planner {
 }
 
 /** Those that changed, and those of a group that did. */
-function* servicesTouched(state: FullState, changed: ChangedKeys): Generator<string> {
+export function* servicesTouched(state: FullState, changed: ChangedKeys): Generator<string> {
   yield* changed.services;
   const { groups } = changed.further;
   if (groups.size === 0) return;

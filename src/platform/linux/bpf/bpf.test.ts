@@ -102,30 +102,34 @@ describe("bpf(2)", requires("linux", "root"), () => {
     expect(again.get(key(5))).toEqual(value(79));
   });
 
-  test("a program works for a cgroup as long as its link is held", async () => {
-    const folder = join((await findCgroupMount()) ?? "", `portolan-bpf-${process.pid}`);
-    mkdirSync(folder);
-    const cgroup = openSync(folder, "r");
-    onTestFinished(() => {
-      closeSync(cgroup);
-      rmdirSync(folder);
-    });
-    const program = loadProgram({
-      name: "connecting",
-      type: PROGRAM_TYPE.cgroupSockAddr,
-      attachType: ATTACH_TYPE.connect4,
-      instructions: new BpfAssembler().move("r0", 1).exit().assemble(),
-    });
-    onTestFinished(() => closeSync(program));
-    const before = programsOf(cgroup, ATTACH_TYPE.connect4);
-    const link = createLink({ program, target: cgroup, attachType: ATTACH_TYPE.connect4 });
-    const ids = programsOf(cgroup, ATTACH_TYPE.connect4).filter((id) => !before.includes(id));
-    const found = openProgram(ids[0] ?? 0);
-    expect(programFacts(found)).toEqual({ name: "connecting", mapIds: [] });
-    closeSync(found);
-    closeSync(link);
-    expect(programsOf(cgroup, ATTACH_TYPE.connect4)).toEqual(before);
-  });
+  test(
+    "a program works for a cgroup as long as its link is held",
+    requires("cgroup2"),
+    async () => {
+      const folder = join((await findCgroupMount()) ?? "", `portolan-bpf-${process.pid}`);
+      mkdirSync(folder);
+      const cgroup = openSync(folder, "r");
+      onTestFinished(() => {
+        closeSync(cgroup);
+        rmdirSync(folder);
+      });
+      const program = loadProgram({
+        name: "connecting",
+        type: PROGRAM_TYPE.cgroupSockAddr,
+        attachType: ATTACH_TYPE.connect4,
+        instructions: new BpfAssembler().move("r0", 1).exit().assemble(),
+      });
+      onTestFinished(() => closeSync(program));
+      const before = programsOf(cgroup, ATTACH_TYPE.connect4);
+      const link = createLink({ program, target: cgroup, attachType: ATTACH_TYPE.connect4 });
+      const ids = programsOf(cgroup, ATTACH_TYPE.connect4).filter((id) => !before.includes(id));
+      const found = openProgram(ids[0] ?? 0);
+      expect(programFacts(found)).toEqual({ name: "connecting", mapIds: [] });
+      closeSync(found);
+      closeSync(link);
+      expect(programsOf(cgroup, ATTACH_TYPE.connect4)).toEqual(before);
+    },
+  );
 
   test("a program that the verifier refuses is told with its words", () => {
     expect(() => load(new BpfAssembler().move("r0", "r3").exit())).toThrow(/EACCES.*R3 !read_ok/s);

@@ -1,0 +1,158 @@
+import { expect, test } from "vitest";
+import { CoreError } from "../core/errors.ts";
+import { FAMILIES } from "../core/model/address.ts";
+import { endpointSchema } from "../core/model/endpoint.ts";
+import { serviceSchema } from "../core/model/service.ts";
+import { FakeDirectPlane } from "../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
+import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
+import { DirectKeeper, type DirectMode } from "./direct-keeper.ts";
+import { fullStateOf } from "./full-state.fixture.ts";
+
+const PLACE = { ip: "10.96.0.1", port: 80 };
+
+/** `default/web` with these endpoints. */
+async function web(...numbers: readonly number[]) {
+  const service = serviceSchema.parse({
+    kind: "Service",
+    name: "web",
+    clusterIPs: [PLACE.ip],
+    ports: [{ port: PLACE.port, targetPort: 8080 }],
+  });
+  const endpoints = numbers.map((number) =>
+    endpointSchema.parse({
+      kind: "Endpoint",
+      name: `web-${number}`,
+      group: "web",
+      addresses: [`10.1.0.${number}`],
+    }),
+  );
+  return (await fullStateOf([service, ...endpoints])).services.get("default/web");
+}
+
+async function setUp(mode: DirectMode = "auto") {
+  const planes: FakeDirectPlane[] = [];
+  const lines: string[] = [];
+  const obstacle = { kind: "obstacle", what: "no cgroups", remedy: "mount them" } as const;
+  const world: { isPossible: boolean } = { isPossible: true };
+  const open = async (): Promise<OpenedDirectPlane> => {
+    if (!world.isPossible) return obstacle;
+    const plane = new FakeDirectPlane();
+    planes.push(plane);
+    return { kind: "open", plane };
+  };
+  const tell = (_: object, text: string) => void lines.push(text);
+  const log = { debug: tell, info: tell, warn: tell, error: tell };
+  const families = FAMILIES;
+  const start = () =>
+    DirectKeeper.start({ mode, cgroup: undefined, families, open, log, backend: "nftables" });
+  return { planes, lines, world, start };
+}
+
+test("follows services, and leaves in between to the rules", async () => {
+  const { planes, start } = await setUp();
+  const keeper = await start();
+  keeper.note("default/web", await web(1, 2), true);
+  keeper.retreat();
+  expect(planes[0]?.connect(PLACE)).toBe("rules");
+  await keeper.advance();
+  expect(planes[0]?.connect(PLACE, 0)).toBe("10.1.0.1:8080");
+  expect(planes[0]?.connect(PLACE, 0.5)).toBe("10.1.0.2:8080");
+  expect(keeper.summary()).toBe("direct connections to 1 addresses");
+
+  keeper.note("default/web", await web(2), true);
+  keeper.retreat();
+  expect(planes[0]?.connect(PLACE)).toBe("rules");
+  await keeper.advance();
+  expect(planes[0]?.connect(PLACE)).toBe("10.1.0.2:8080");
+  expect(planes[0]?.slots.size).toBe(1);
+
+  keeper.note("default/web", undefined, true);
+  keeper.retreat();
+  await keeper.advance();
+  expect(planes[0]?.slots.size).toBe(0);
+  const metrics = new Map(keeper.metrics().map(({ name, samples }) => [name, samples[0]?.value]));
+  expect(metrics.get("direct_connect_addresses")).toBe(0);
+  expect(metrics.get("direct_connects_total")).toBe(3);
+});
+
+test("who comes to a list that grows meets the old one or the new one", async () => {
+  const { planes, start } = await setUp();
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  planes[0]?.calls.splice(0);
+  keeper.note("default/web", await web(1, 2), true);
+  keeper.retreat();
+  expect(planes[0]?.connect(PLACE)).toBe("10.1.0.1:8080");
+  await keeper.advance();
+  expect(planes[0]?.calls).toEqual(["writeSlots 1", "setFrontends 1", "removeSlots 1"]);
+});
+
+test("after a failure nothing stale is met, it is told once, and the next sync begins anew", async () => {
+  const { planes, lines, start } = await setUp();
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  const [plane] = planes;
+  if (plane === undefined) throw new Error("no plane");
+  plane.connect(PLACE);
+  plane.failure = new CoreError("ERR_SYSTEM_CALL", "bpf failed: ENOMEM");
+  keeper.note("default/web", await web(1, 2), true);
+  await keeper.advance();
+  expect(plane.isClosed).toBe(true);
+  expect(keeper.summary()).toBe("no direct connections: bpf failed: ENOMEM");
+  expect(lines).toEqual([
+    "direct connections: this node's own connections go by the rules, packet by packet: bpf failed: ENOMEM",
+  ]);
+  await keeper.advance();
+  expect(planes[1]?.connect(PLACE, 0.5)).toBe("10.1.0.2:8080");
+  const connects = keeper.metrics().find(({ name }) => name === "direct_connects_total");
+  expect(connects?.samples[0]?.value).toBe(2);
+});
+
+test("where it is not possible that is told once, and tried again", async () => {
+  const { planes, lines, world, start } = await setUp();
+  world.isPossible = false;
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  expect(lines).toHaveLength(1);
+  expect(keeper.summary()).toBe("no direct connections: no cgroups; mount them");
+  world.isPossible = true;
+  await keeper.advance();
+  expect(planes[0]?.connect(PLACE)).toBe("10.1.0.1:8080");
+});
+
+test("where it has to be possible, a start is refused", async () => {
+  const { world, start } = await setUp("on");
+  world.isPossible = false;
+  await expect(start()).rejects.toMatchObject({
+    code: "ERR_NOT_POSSIBLE_HERE",
+    message: "--direct-connect on: no cgroups; mount them",
+  });
+});
+
+test("off opens nothing", async () => {
+  const { planes, start } = await setUp("off");
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  expect(planes).toEqual([]);
+  expect(keeper.metrics()).toEqual([]);
+  expect(keeper.summary()).toBe("direct connections off");
+});
+
+test("once closed it stays so; withdrawn, it comes back with the next sync", async () => {
+  const { planes, start } = await setUp();
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  keeper.withdraw();
+  expect(planes[0]?.isClosed).toBe(true);
+  await keeper.advance();
+  expect(planes[1]?.connect(PLACE)).toBe("10.1.0.1:8080");
+  keeper.close();
+  await keeper.advance();
+  expect(planes).toHaveLength(2);
+  expect(planes[1]?.isClosed).toBe(true);
+});

@@ -1,0 +1,175 @@
+import { CoreError, messageOf } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { MetricFamily } from "../core/metrics/metric-family.ts";
+import type { Family } from "../core/model/address.ts";
+import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
+import type { DirectCounts, DirectPlane } from "../platform/linux/direct-connect/direct-plane.ts";
+import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
+import { directClaims } from "./direct-entries.ts";
+import { DirectPlan } from "./direct-plan.ts";
+
+export type DirectMode = "auto" | "off" | "on";
+
+/** @param cgroup whose processes; undefined: all of them */
+export type OpenDirect = (cgroup: string | undefined) => Promise<OpenedDirectPlane>;
+
+export interface DirectKeeperOptions {
+  readonly mode: DirectMode;
+  readonly cgroup: string | undefined;
+  /** Those that have rules. */
+  readonly families: readonly Family[];
+  readonly open: OpenDirect;
+  readonly log: Log;
+  readonly backend: string;
+}
+
+const NO_COUNTS: DirectCounts = { translated: 0, missed: 0 };
+
+/**
+ * Has this node's own processes connect to endpoints at once, beside rules that are complete without it.
+ * Before the rules change, `retreat` takes away what leads to who is gone; when they are in the kernel,
+ * `advance` puts in what is new. In between, and wherever something fails, the rules serve.
+ */
+export class DirectKeeper {
+  readonly #options: DirectKeeperOptions;
+  readonly #plan = new DirectPlan();
+  #plane: DirectPlane | undefined;
+  /** Why there is none, where there should be. */
+  #why = "";
+  /** Of planes that were closed. */
+  #earlier = NO_COUNTS;
+  #isClosed = false;
+
+  private constructor(options: DirectKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** @throws CoreError ERR_NOT_POSSIBLE_HERE where it has to work, and can not */
+  static async start(options: DirectKeeperOptions): Promise<DirectKeeper> {
+    const keeper = new DirectKeeper(options);
+    await keeper.#open();
+    if (options.mode === "on" && keeper.#plane === undefined) {
+      throw new CoreError("ERR_NOT_POSSIBLE_HERE", `--direct-connect on: ${keeper.#why}`);
+    }
+    return keeper;
+  }
+
+  /** A service changed, or went. @param isRandom whether the rules choose its endpoints at random */
+  note(key: string, item: ServiceEndpoints | undefined, isRandom: boolean): void {
+    const { mode, families } = this.#options;
+    if (mode === "off") return;
+    this.#plan.replace(key, item === undefined ? [] : directClaims(item, isRandom, families));
+  }
+
+  retreat(): void {
+    this.#attempt((plane) => {
+      const { removedPlaces, removedLists } = this.#plan.takeRetreats();
+      plane.removeFrontends(removedPlaces);
+      plane.removeSlots(removedLists);
+    });
+  }
+
+  async advance(): Promise<void> {
+    await this.#open();
+    const before = this.#plan.unfit;
+    this.#attempt((plane) => {
+      const changes = this.#plan.takeChanges();
+      plane.removeFrontends(changes.removedPlaces);
+      plane.writeSlots(changes.lists);
+      plane.setFrontends(changes.frontends);
+      plane.removeSlots(changes.removedLists);
+      this.#why = "";
+    });
+    const { unfit } = this.#plan;
+    if (unfit > 0 && before === 0) this.#tell("warn", `${unfit} addresses do not fit in`);
+  }
+
+  /** For people, as a part of a line. */
+  summary(): string {
+    if (this.#options.mode === "off") return "direct connections off";
+    if (this.#plane === undefined) return `no direct connections: ${this.#why}`;
+    const { size, unfit } = this.#plan;
+    const left = unfit === 0 ? "" : ` (${unfit} more do not fit in, and go by the rules)`;
+    return `direct connections to ${size} addresses${left}`;
+  }
+
+  metrics(): readonly MetricFamily[] {
+    if (this.#options.mode === "off") return [];
+    const { translated, missed } = this.#counts();
+    return [
+      {
+        name: "direct_connect_addresses",
+        help: "Addresses of services that this node's own TCP connections are led from to endpoints at once.",
+        kind: "gauge",
+        samples: [{ labels: {}, value: this.#plan.size }],
+      },
+      {
+        name: "direct_connects_total",
+        help: "Connections that were given the address of an endpoint.",
+        kind: "counter",
+        samples: [{ labels: {}, value: translated }],
+      },
+      {
+        name: "direct_connect_misses_total",
+        help: "Connections that came while their list was exchanged, and went by the rules.",
+        kind: "counter",
+        samples: [{ labels: {}, value: missed }],
+      },
+    ];
+  }
+
+  /** Leaves all to the rules; the next `advance` begins anew. */
+  withdraw(): void {
+    this.#earlier = this.#counts();
+    this.#plane?.close();
+    this.#plane = undefined;
+    this.#plan.forget();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.withdraw();
+  }
+
+  async #open(): Promise<void> {
+    const { mode, cgroup, open } = this.#options;
+    if (mode === "off" || this.#isClosed || this.#plane !== undefined) return;
+    const opened = await open(cgroup);
+    if (opened.kind === "open") {
+      this.#plane = opened.plane;
+    } else this.#explain("info", `${opened.what}; ${opened.remedy}`);
+  }
+
+  /** Where it fails, nothing stale is left to be met, and all is written at the next sync. */
+  #attempt(act: (plane: DirectPlane) => void): void {
+    if (this.#plane === undefined) return;
+    try {
+      act(this.#plane);
+    } catch (error) {
+      this.withdraw();
+      this.#explain("warn", messageOf(error));
+    }
+  }
+
+  #counts(): DirectCounts {
+    let now = NO_COUNTS;
+    try {
+      now = this.#plane?.counts() ?? NO_COUNTS;
+    } catch {
+      // What can not be read is not counted.
+    }
+    const { translated, missed } = this.#earlier;
+    return { translated: translated + now.translated, missed: missed + now.missed };
+  }
+
+  /** Once, until it is another reason. */
+  #explain(level: "info" | "warn", why: string): void {
+    if (why === this.#why) return;
+    this.#why = why;
+    this.#tell(level, `this node's own connections go by the rules, packet by packet: ${why}`);
+  }
+
+  #tell(level: "info" | "warn", message: string): void {
+    this.#options.log[level]({ backend: this.#options.backend }, `direct connections: ${message}`);
+  }
+}
