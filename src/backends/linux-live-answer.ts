@@ -3,6 +3,7 @@ import type { Packet } from "../core/route/packet.ts";
 import { openConntrackTable } from "../platform/linux/conntrack/conntrack-table.ts";
 import { systemExec } from "../platform/linux/exec.ts";
 import { compareWithVerdict } from "../platform/linux/live-rules/compare-verdict.ts";
+import { explainDirect } from "../platform/linux/live-rules/explain-direct.ts";
 import { explainLive } from "../platform/linux/live-rules/explain-live.ts";
 import { readOwnAddresses } from "../platform/linux/live-rules/read-live-facts.ts";
 import type { LiveAnswer } from "./backend.ts";
@@ -17,10 +18,17 @@ export async function linuxLiveAnswer(packet: Packet): Promise<LiveAnswer> {
       "reading the kernel's rules and flows: not allowed; run it as root, on Linux",
     );
   }
+  const direct = await explainDirect(packet);
   const { outcomes, lines } = await explainLive(packet, {
     exec: systemExec,
     openConntrack: openConntrackTable,
     ownAddresses: readOwnAddresses,
   });
-  return { lines, differencesFrom: (verdict) => compareWithVerdict(outcomes, verdict) };
+  return {
+    lines: [...direct.lines, ...lines],
+    differencesFrom: (verdict) => [
+      ...direct.differencesFrom(verdict),
+      ...compareWithVerdict(outcomes, verdict),
+    ],
+  };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContractDriver, Observation } from "../../src/backends/contract-judge.ts";
 import { loadBackend } from "../../src/backends/registry.ts";
+import { familyOf, WILDCARDS } from "../../src/core/model/address.ts";
 import { PROTOCOLS, type Protocol } from "../../src/core/model/common.ts";
 import { hasAffinity, type Scenario } from "../../src/core/route/scenarios/scenario.ts";
 import type { RawOptions } from "./backend-messages.ts";
@@ -41,6 +42,8 @@ export interface NamespaceOptions {
   readonly catches?: readonly Protocol[];
   /** Whether the data plane forgot the clients of services that are gone. Default: it does so at once. */
   readonly hasForgotten?: (network: NamespaceNetwork) => boolean;
+  /** Whether the node calls from sockets that are bound to no address: then any of its own will do. */
+  readonly isUnbound?: boolean;
   /** Default: `SETTLE_MS`; more for what is not done in the kernel. */
   readonly settleMs?: number;
 }
@@ -119,7 +122,10 @@ export class NamespaceDriver implements ContractDriver {
       clientAddress(scenario, isEachAnother ? first + index : 0),
     );
     const outcomes = await this.#call(scenario, callerOf(scenario), froms);
-    return outcomes.map((outcome, index) => observationOf(outcome, scenario, froms[index] ?? ""));
+    const seen = outcomes.map((outcome, index) =>
+      observationOf(outcome, scenario, froms[index] ?? ""),
+    );
+    return this.#options.isUnbound ? seen.map((one) => withExpectedSource(one, scenario)) : seen;
   }
 
   async close(): Promise<void> {
@@ -180,7 +186,11 @@ export class NamespaceDriver implements ContractDriver {
     froms: readonly string[],
   ): Promise<readonly CallOutcome[]> {
     const { protocol, dst: to, dstPort: port } = packet;
-    const calls = froms.map((from) => ({ party, protocol, from, to, port }));
+    const isUnbound = this.#options.isUnbound === true && party === "node-a";
+    const calls = froms.map((own) => {
+      const from = isUnbound ? WILDCARDS[familyOf(own)] : own;
+      return { party, protocol, from, to, port };
+    });
     return expected.kind === "drop"
       ? this.stage.callInVain(calls, this.#options.settleMs ?? SETTLE_MS)
       : this.stage.call(calls);
@@ -213,6 +223,13 @@ export class NamespaceDriver implements ContractDriver {
 }
 
 const MS_PER_SECOND = 1000;
+
+/** One of the node's addresses, which the way to the endpoint chose: hidden or not, it is the node's. */
+function withExpectedSource(seen: Observation, { packet, expected }: Scenario): Observation {
+  if (seen.kind !== "arrived" || expected.kind !== "endpoints") return seen;
+  const endpoint = expected.endpoints.find(({ address }) => address === seen.address);
+  return endpoint?.masquerade === false ? { ...seen, source: packet.src } : seen;
+}
 
 /** In words of the scenario, whichever client called. */
 function observationOf(outcome: CallOutcome, { packet }: Scenario, from: string): Observation {

@@ -15,6 +15,7 @@ import { BackendProcess } from "./backend-process.ts";
 import type { CallOutcome } from "./call.ts";
 import { parseGreeting } from "./greeting.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
+import type { PartyName } from "./plan-network.ts";
 import { Stage } from "./stage.ts";
 
 /** A backend that programs the kernel, and how others harm what it programmed. */
@@ -60,6 +61,8 @@ export function endpoint(workload: WorkloadName, more: object = {}): ModelObject
 
 /** Who calls where: from outside to the cluster IP by TCP, unless it says otherwise. */
 interface Way {
+  readonly party?: PartyName;
+  readonly from?: string;
   readonly protocol?: Protocol;
   readonly fromPort?: number;
   readonly to?: Addresses;
@@ -92,9 +95,14 @@ export class Play {
     return this.#backend.apply([NODE, ...objects]);
   }
 
+  /** Ends the backend without a word. */
+  crash(): Promise<void> {
+    return this.#backend.kill();
+  }
+
   /** Ends the backend without a word, and starts another one. */
   async restart(...objects: readonly ModelObject[]): Promise<void> {
-    await this.#backend.kill();
+    await this.crash();
     this.#backend = new BackendProcess(this.stage.network);
     await this.#start({});
     await this.apply(...objects);

@@ -1,0 +1,184 @@
+import { openSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { runBackendContract } from "../../src/backends/backend.contract.ts";
+import { shareTolerance } from "../../src/backends/contract-judge.ts";
+import { NFTABLES as NFTABLES_BACKEND } from "../../src/backends/nftables/definition.ts";
+import { FAMILIES, type Family, WILDCARDS } from "../../src/core/model/address.ts";
+import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
+import { SCENARIOS } from "../../src/core/route/scenarios.ts";
+import { ATTACH_TYPE } from "../../src/platform/linux/bpf/bpf-numbers.ts";
+import { programsOf } from "../../src/platform/linux/bpf/bpf-objects.ts";
+import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
+import { close } from "../../src/platform/linux/io-calls.ts";
+import { readDirect } from "../../src/platform/linux/live-rules/read-direct.ts";
+import { requires } from "../support/requires.ts";
+import { iptables, NFTABLES } from "./kernel-subjects.ts";
+import { openNamespaces } from "./namespace-driver.ts";
+import { Lines } from "./namespace-lines.ts";
+import type { NamespaceNetwork } from "./namespace-network.ts";
+import { OwnCgroup } from "./own-cgroup.ts";
+import type { PartyName } from "./plan-network.ts";
+import { at, endpoint, type OverTimeSubject, Play, service } from "./play.ts";
+
+const { clusterIP, port, targetPort, workloads } = TOPOLOGY;
+const WEIGHTED_CALLS = 300;
+const CALLS = 40;
+
+let cgroup: OwnCgroup | undefined;
+const folder = (): string => cgroup?.path ?? "";
+
+const direct = () => ({ directConnect: "on", directConnectCgroup: folder() });
+
+/** How many of the tracked connections to the cluster IP were translated. */
+async function translatedFlows(network: NamespaceNetwork, family: Family): Promise<number> {
+  const table = network.inside("node-a", openConntrackTable);
+  let count = 0;
+  try {
+    await table.list(
+      { family, protocol: "TCP", dstPort: port },
+      (protocol, to) => protocol === "TCP" && to === port,
+      ({ original, isDestinationNat }) => {
+        if (original.dst === clusterIP[family] && isDestinationNat) count += 1;
+      },
+    );
+    return count;
+  } finally {
+    table.close();
+  }
+}
+
+/** Whoever answers sockets that are bound to no address. */
+function callFrom(play: Play, party: PartyName, family: Family, count: number) {
+  return play.callMany(family, count, { party, from: WILDCARDS[family] });
+}
+
+const peerSchema = z.object({ peer: z.string(), source: z.string(), at: z.string() });
+
+/** A program of the node that calls; what it is told of its peer, and what the server tells. */
+async function callByProgram(network: NamespaceNetwork, ip: string) {
+  const script = `const socket = require("node:net").connect(${port}, ${JSON.stringify(ip)});
+    let text = "";
+    let peer = "";
+    socket.on("connect", () => { peer = socket.remoteAddress + " " + socket.remotePort; });
+    socket.on("data", (chunk) => { text += chunk; });
+    socket.on("end", () => console.log(JSON.stringify({ ...JSON.parse(text), peer })));
+    setInterval(() => undefined, 1000);`;
+  return peerSchema.parse(JSON.parse(await new Lines(network, "node-a", script).next()));
+}
+
+function describeDirect(subject: OverTimeSubject): void {
+  const open = (): Promise<Play> => Play.open(subject, direct());
+
+  test("programs are led to an endpoint at once, and told the address that they asked for", async () => {
+    const play = await open();
+    await play.apply(service(), endpoint("web-a"));
+    const { network } = play.stage;
+    const mapped = `::ffff:${clusterIP.v4}`;
+    const asked: readonly (readonly [string, Family])[] = [
+      [clusterIP.v4, "v4"],
+      [clusterIP.v6, "v6"],
+      [mapped, "v4"],
+    ];
+    const seen = await Promise.all(asked.map(([ip]) => callByProgram(network, ip)));
+    for (const [index, [ip, family]] of asked.entries()) {
+      expect(seen[index]).toEqual({
+        peer: `${ip} ${port}`,
+        at: workloads["web-a"].addresses[family],
+        // Of the link to the workload: an address of the node.
+        source: { v4: "10.99.1.1", v6: "fd00:99:1::1" }[family],
+      });
+      expect(await translatedFlows(network, family)).toBe(0);
+    }
+  });
+
+  test("weights hold; who is gone gets nothing; other namespaces and bound sockets meet the rules", async () => {
+    const play = await open();
+    const { network } = play.stage;
+    await play.apply(service(), endpoint("web-a", { weight: 1 }), endpoint("web-b", { weight: 3 }));
+    const answers = await callFrom(play, "node-a", "v4", WEIGHTED_CALLS);
+    const share = answers.filter((one) => one === at("web-a")).length / WEIGHTED_CALLS;
+    expect(Math.abs(share - 0.25)).toBeLessThan(shareTolerance(0.25, WEIGHTED_CALLS));
+    await play.apply(service(), endpoint("web-b"));
+    for (const family of FAMILIES) {
+      const left = await callFrom(play, "node-a", family, CALLS);
+      expect(new Set(left)).toEqual(new Set([at("web-b")]));
+      expect(await translatedFlows(network, family)).toBe(0);
+      await callFrom(play, "client-a", family, 1);
+      expect(await translatedFlows(network, family)).toBe(1);
+      const bound = { party: "node-a", from: TOPOLOGY.nodes["node-a"].addresses[family] } as const;
+      expect(await play.callMany(family, 1, bound)).toEqual([at("web-b")]);
+      expect(await translatedFlows(network, family)).toBe(2);
+    }
+  });
+
+  test("what only the rules can do, they do", async () => {
+    const play = await open();
+    const { network } = play.stage;
+    await play.apply(service({ affinitySeconds: 60 }), endpoint("web-a"), endpoint("web-b"));
+    expect(new Set(await callFrom(play, "node-a", "v4", CALLS)).size).toBe(1);
+    expect(await translatedFlows(network, "v4")).toBe(CALLS);
+    await play.apply(service());
+    expect(await callFrom(play, "node-a", "v4", 1)).toEqual(["refused"]);
+  });
+
+  test("after a crash no program is left, and the rules serve", async () => {
+    const play = await open();
+    const { network } = play.stage;
+    await play.apply(service(), endpoint("web-a"));
+    const cgroupFd = openSync(folder(), "r");
+    onTestFinished(() => void close(cgroupFd));
+    const { connect4, connect6, getpeername4, getpeername6 } = ATTACH_TYPE;
+    const hooks = [connect4, connect6, getpeername4, getpeername6];
+    const programs = () => hooks.map((hook) => programsOf(cgroupFd, hook).length);
+    const packet = {
+      protocol: "TCP",
+      src: "10.99.1.1",
+      dst: clusterIP.v4,
+      dstPort: port,
+      from: "node",
+    } as const;
+    const read = () => network.inside("node-a", () => readDirect(packet, folder()));
+    expect(read()[0]?.shares).toEqual([
+      { address: workloads["web-a"].addresses.v4, port: targetPort, probability: 1 },
+    ]);
+    const before = programs();
+    await play.crash();
+    expect(programs()).toEqual(before.map((count) => count - 1));
+    expect(read()).toEqual([]);
+    expect(await callFrom(play, "node-a", "v4", 1)).toEqual([at("web-a")]);
+    expect(await translatedFlows(network, "v4")).toBe(1);
+  });
+}
+
+describe("direct connections", requires("linux", "root", "cgroup2", "ip"), () => {
+  beforeAll(async () => {
+    cgroup = await OwnCgroup.enter();
+  });
+  afterAll(() => cgroup?.leave());
+
+  describe("nftables", requires("nft"), () => {
+    describeDirect(NFTABLES);
+
+    // The rest of the table does not meet a connect(2) on this node.
+    const scenarios = SCENARIOS.filter(
+      ({ packet }) =>
+        packet.from === "node" &&
+        packet.protocol === "TCP" &&
+        Object.values(clusterIP).includes(packet.dst),
+    );
+    runBackendContract({
+      backend: NFTABLES_BACKEND.name,
+      capabilities: NFTABLES_BACKEND.capabilities,
+      concurrency: 2,
+      scenarios,
+      deviations: [],
+      open: () =>
+        openNamespaces({ backend: NFTABLES_BACKEND.name, options: direct(), isUnbound: true }),
+    });
+  });
+
+  describe("iptables-nft", requires("iptables"), () => {
+    describeDirect(iptables("nft"));
+  });
+});
