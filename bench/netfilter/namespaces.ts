@@ -1,6 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { runTask } from "../support/child.ts";
 
@@ -85,6 +87,21 @@ export class Namespace {
   start(program: string, ...args: readonly string[]): Started {
     const child = this.#namespace.run(() => spawn(...mortal(program, args), { stdio: "ignore" }));
     return { pid: child.pid ?? 0, stop: () => void child.kill("SIGTERM") };
+  }
+
+  /** Starts a task that stays; settles with its first line. */
+  async startTask(
+    task: URL,
+    args: readonly string[],
+  ): Promise<Started & { readonly line: string }> {
+    const name = fileURLToPath(task);
+    const child = this.#namespace.run(() =>
+      spawn(...mortal(process.execPath, [name, ...args]), { stdio: ["ignore", "pipe", "inherit"] }),
+    );
+    const ended = once(child, "exit").then(() => Promise.reject(new Error(`${name} ended`)));
+    const [line] = await Promise.race([once(createInterface(child.stdout), "line"), ended]);
+    ended.catch(() => undefined);
+    return { pid: child.pid ?? 0, stop: () => void child.kill("SIGTERM"), line: String(line) };
   }
 
   runTask(task: URL, args: readonly string[]): Promise<unknown> {

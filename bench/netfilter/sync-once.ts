@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { numbersFrom } from "../support/results.ts";
 import { NODE, progress, within } from "./setting.ts";
 
-export const SYNC: URL = new URL("./tasks/sync.js", import.meta.url);
+const SYNC: URL = new URL("./tasks/sync.js", import.meta.url);
 const NUMBERS = [
   "firstMs",
   "firstCpuMs",
@@ -36,7 +36,7 @@ export async function syncOnce(run: SyncRun): Promise<SyncResult> {
 }
 
 /** Those of the task. */
-export function argumentsOf(run: SyncRun): readonly string[] {
+function argumentsOf(run: SyncRun): readonly string[] {
   const { backend, file, changes, flags = {}, scripts = "" } = run;
   return [backend, file, NODE, String(changes), JSON.stringify(flags), scripts];
 }

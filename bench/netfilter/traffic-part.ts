@@ -1,16 +1,16 @@
 import { median } from "../support/measure.ts";
 import type { Figure } from "../support/report.ts";
-import { least, most, progress, type Setting, stateOf } from "./setting.ts";
-import { argumentsOf, SYNC } from "./sync-once.ts";
+import { least, most, NODE, progress, type Setting, stateOf } from "./setting.ts";
 import { measureTraffic, type TrafficResult } from "./traffic.ts";
 import type { Caller, Load, Way } from "./traffic-site.ts";
 
+const SERVE = new URL("./tasks/serve.js", import.meta.url);
 const LEAST_SHARE = 0.9;
 /** In turns with no proxy: what disturbs the machine for a while disturbs both. */
 const ROUNDS_A_ROUND = 2;
 
 /** What the services of a backend cost traffic that goes through one of them. */
-export async function measureTrafficOf(
+export function measureTrafficOf(
   setting: Setting,
   name: string,
   backend: string,
@@ -20,17 +20,35 @@ export async function measureTrafficOf(
   const rounds = setting.rounds * ROUNDS_A_ROUND;
   progress(`${name}: traffic through ${services} services`);
   const file = stateOf(setting, services);
-  const result = await measureTraffic(folder, { rounds, seconds }, async (node) => {
-    await node.runTask(SYNC, argumentsOf({ backend, file, changes: 0, flags }));
-  });
-  return [
-    ...shares(result, "node", "small", `${name}: requests a second of the node`, LEAST_SHARE),
-    ...shares(result, "node", "large", `${name}: requests for 16 KB a second`, LEAST_SHARE),
-    ...shares(result, "workload", "small", `${name}: requests a second of a workload`, LEAST_SHARE),
-    ...shares(result, "node", "short", `${name}: new connections a second of the node`),
-    most(`${name}: until a connection of the node stands`, result.connectMicroseconds, "µs"),
-    most("  the same without a proxy", result.plainMicroseconds, "µs"),
-  ];
+  return measureTraffic(
+    folder,
+    { rounds, seconds },
+    async (node, way) => {
+      const own = way === "rules" ? { ...flags, directConnect: "off" } : flags;
+      const daemon = await node.startTask(SERVE, [backend, file, NODE, JSON.stringify(own)]);
+      progress(daemon.line);
+      return daemon;
+    },
+    async (result) => [
+      ...shares(result, "node", "small", `${name}: requests a second of the node`, LEAST_SHARE),
+      ...shares(result, "node", "large", `${name}: requests for 16 KB a second`, LEAST_SHARE),
+      ...shares(
+        result,
+        "workload",
+        "small",
+        `${name}: requests a second of a workload`,
+        LEAST_SHARE,
+      ),
+      ...shares(result, "node", "short", `${name}: new connections a second of the node`),
+      most(
+        `${name}: until a connection of the node stands`,
+        await result.connectMicroseconds("services"),
+        "µs",
+      ),
+      most("  the same by the rules alone", await result.connectMicroseconds("rules"), "µs"),
+      most("  the same without a proxy", await result.connectMicroseconds("plain"), "µs"),
+    ],
+  );
 }
 
 /** Beside no proxy at all; then what of the difference is the kernel's own, whoever writes the rules. */
@@ -42,17 +60,30 @@ function shares(
   limit?: number,
 ): readonly Figure[] {
   const rounds = result.rates(caller, load);
-  const share = (of: Way, to: Way) =>
-    median(rounds.map((rates) => rates[of].perSecond / rates[to].perSecond));
-  const cpuShare = (of: Way) =>
-    median(rounds.map((rates) => rates.plain.cpuMicroseconds / rates[of].cpuMicroseconds));
+  const has = (...ways: readonly Way[]) => ways.every((way) => rounds[0]?.has(way));
+  const share = (name: string, of: Way, to: Way, bound?: number): readonly Figure[] => {
+    if (!has(of, to)) return [];
+    const ratios = rounds.map(
+      (rates) => (rates.get(of)?.perSecond ?? 0) / (rates.get(to)?.perSecond ?? 0),
+    );
+    return [least(name, median(ratios), "times", bound)];
+  };
+  const cpuShare = (name: string, of: Way): readonly Figure[] => {
+    if (!has(of)) return [];
+    const ratios = rounds.map(
+      (rates) => (rates.get("plain")?.cpuMicroseconds ?? 0) / (rates.get(of)?.cpuMicroseconds ?? 0),
+    );
+    return [least(name, median(ratios), "times")];
+  };
   return [
-    least(`${what}, to no proxy at all`, share("services", "plain"), "times", limit),
-    least("  by CPU time, which other work disturbs less", cpuShare("services"), "times"),
-    least("  to no proxy where flows are tracked", share("services", "tracked"), "times"),
-    least("  to a single rule that translates", share("services", "rule"), "times"),
-    least("  that single rule, to no proxy at all", share("rule", "plain"), "times"),
-    least("  the same by CPU time", cpuShare("rule"), "times"),
-    least("  tracking alone, to no proxy at all", share("tracked", "plain"), "times"),
+    ...share(`${what}, to no proxy at all`, "services", "plain", limit),
+    ...cpuShare("  by CPU time, which other work disturbs less", "services"),
+    ...share("  by the rules alone, to no proxy at all", "rules", "plain"),
+    ...cpuShare("  the same by CPU time", "rules"),
+    ...share("  to no proxy where flows are tracked", "services", "tracked"),
+    ...share("  to a single rule that translates", "services", "rule"),
+    ...share("  that single rule, to no proxy at all", "rule", "plain"),
+    ...cpuShare("  the same by CPU time", "rule"),
+    ...share("  tracking alone, to no proxy at all", "tracked", "plain"),
   ];
 }

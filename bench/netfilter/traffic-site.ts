@@ -11,13 +11,20 @@ const CONNECTIONS = 64;
 const WORKLOADS = "10.251";
 
 /**
- * What a node has between its callers and the server: the services, the one rule that no translation
- * can do without, nothing but the tracking of flows, or nothing at all.
+ * What a node has between its callers and the server: the services as users have them, the same by rules
+ * alone, the one rule that no translation can do without, nothing but the tracking of flows, or nothing
+ * at all.
  */
-export type Way = "services" | "rule" | "tracked" | "plain";
+export type Way = "services" | "rules" | "rule" | "tracked" | "plain";
 
 /** The number of each one's cable to the server. */
-const CABLES: Readonly<Record<Way, number>> = { services: 1, plain: 2, rule: 3, tracked: 4 };
+const CABLES: Readonly<Record<Way, number>> = {
+  services: 1,
+  plain: 2,
+  rule: 3,
+  tracked: 4,
+  rules: 5,
+};
 
 /** Who calls: the node itself, or a workload of it, whose packets it forwards. */
 export type Caller = "node" | "workload";
@@ -58,7 +65,7 @@ export class Site {
     const inner = join(this.#workload, this.node, { number, network: WORKLOADS });
     server.run("ip", "route", "add", inner.near, "via", near);
     this.node.run("sysctl", "-qw", "net.ipv4.ip_forward=1");
-    const isTranslated = way === "services" || way === "rule";
+    const isTranslated = way !== "plain" && way !== "tracked";
     [this.#target, this.#port] = isTranslated
       ? [TARGET_IP, TARGET_PORT]
       : [serverIp(way), SERVER_PORT];

@@ -15,17 +15,24 @@ import {
   type Way,
 } from "./traffic-site.ts";
 
-const WAYS: readonly Way[] = ["services", "plain", "rule", "tracked"];
+const WAYS: readonly Way[] = ["services", "rules", "plain", "rule", "tracked"];
 
 const MICROSECONDS_A_SECOND = 1e6;
 const NANOSECONDS_A_SECOND = 1e9;
 
-/** What is measured: who calls, and how. */
-const RUNS: readonly (readonly [Caller, Load])[] = [
-  ["node", "small"],
-  ["node", "large"],
-  ["workload", "small"],
-  ["node", "short"],
+interface Run {
+  readonly caller: Caller;
+  readonly load: Load;
+  /** In this order: what is compared most stands side by side. */
+  readonly ways: readonly Way[];
+}
+
+/** What is measured. Packets of a workload meet the rules in any case. */
+const RUNS: readonly Run[] = [
+  { caller: "node", load: "small", ways: ["plain", "services", "rules", "rule", "tracked"] },
+  { caller: "node", load: "large", ways: ["plain", "services", "rules", "rule"] },
+  { caller: "workload", load: "small", ways: ["plain", "services", "rule", "tracked"] },
+  { caller: "node", load: "short", ways: ["plain", "services", "rules"] },
 ];
 
 export interface Rate {
@@ -34,14 +41,13 @@ export interface Rate {
   readonly cpuMicroseconds: number;
 }
 
-/** Requests, each way, of one round. */
-export type Rates = Readonly<Record<Way, Rate>>;
+/** Requests, each way that was measured, of one round. */
+export type Rates = ReadonlyMap<Way, Rate>;
 
 export interface TrafficResult {
   rates(caller: Caller, load: Load): readonly Rates[];
-  /** Microseconds until a connection of the node itself stands, through the services and without. */
-  readonly connectMicroseconds: number;
-  readonly plainMicroseconds: number;
+  /** Microseconds until a connection of the node itself stands. */
+  connectMicroseconds(way: Way): Promise<number>;
 }
 
 /** A service whose endpoint is the server of this benchmark. */
@@ -73,21 +79,26 @@ export function targetManifests(): readonly Manifest[] {
 /**
  * Nodes with a workload each call the same server, each in its way; in turns, so that what disturbs
  * the machine for a while disturbs all of them.
- * @param program brings the services to the namespace that it is given
+ * @param program brings the services to the namespace that it is given, and keeps them there
+ * @param tell what comes of it
  */
-export async function measureTraffic(
+export async function measureTraffic<T>(
   folder: string,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
-  program: (node: Namespace) => Promise<void>,
-): Promise<TrafficResult> {
+  program: (node: Namespace, way: "services" | "rules") => Promise<Started>,
+  tell: (result: TrafficResult) => Promise<T>,
+): Promise<T> {
   const server = Namespace.create();
   const sites = new Map<Way, Site>();
   const web = startWebServer(folder, server);
+  const daemons: Started[] = [];
   try {
     for (const way of WAYS) sites.set(way, new Site(way, server));
-    await program(siteOf(sites, "services").node);
+    for (const way of ["services", "rules"] as const) {
+      daemons.push(await program(siteOf(sites, way).node, way));
+    }
     const all = new Map<string, readonly Rates[]>();
-    for (const [caller, load] of RUNS) {
+    for (const { caller, load, ways } of RUNS) {
       const measured = Array.from({ length: rounds }, () => {
         const rate = (way: Way): Rate => {
           const before = cpuSecondsOf(web);
@@ -96,19 +107,17 @@ export async function measureTraffic(
           const cpuMicroseconds = (cpuSeconds * MICROSECONDS_A_SECOND) / made.count;
           return { perSecond: made.perSecond, cpuMicroseconds };
         };
-        // In this order: what is compared most stands side by side.
-        const [plain, services, rule] = [rate("plain"), rate("services"), rate("rule")];
-        return { plain, services, rule, tracked: rate("tracked") };
+        return new Map(ways.map((way) => [way, rate(way)]));
       });
       all.set(`${caller} ${load}`, measured);
     }
-    return {
+    return await tell({
       rates: (caller, load) => all.get(`${caller} ${load}`) ?? [],
-      connectMicroseconds: await siteOf(sites, "services").connectTime(),
-      plainMicroseconds: await siteOf(sites, "plain").connectTime(),
-    };
+      connectMicroseconds: (way) => siteOf(sites, way).connectTime(),
+    });
   } finally {
     web.stop();
+    for (const daemon of daemons) daemon.stop();
     for (const site of sites.values()) site.remove();
     server.remove();
   }
