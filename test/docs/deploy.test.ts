@@ -52,7 +52,7 @@ const container = z.strictObject({
       readOnlyRootFilesystem: z.literal(true),
       capabilities: z.strictObject({
         drop: z.tuple([z.literal("ALL")]),
-        add: z.array(z.enum(["NET_ADMIN", "NET_RAW"])).optional(),
+        add: z.array(z.enum(["NET_ADMIN", "NET_RAW", "BPF"])).optional(),
       }),
       seccompProfile: z.strictObject({ type: z.literal("RuntimeDefault") }),
     }),
@@ -210,6 +210,12 @@ async function flagsOf(args: readonly string[]): Promise<Readonly<Record<string,
   return flags;
 }
 
+/** Of agents that are not privileged. */
+function rightsIn(file: string): readonly string[] {
+  const direct = file === "userspace.yaml" ? [] : ["BPF"];
+  return ["NET_ADMIN", "NET_RAW", ...direct];
+}
+
 test("there is a manifest for each way to run it, and no other", () => {
   expect(readdirSync(MANIFESTS).sort()).toEqual([...MANIFEST_VALUES.keys()].sort());
 });
@@ -274,7 +280,7 @@ describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
       expect("privileged" in security).toBe(file === "ipvs.yaml");
       if ("privileged" in security) continue;
       const { capabilities } = security;
-      expect(capabilities.add ?? []).toEqual(kind === "DaemonSet" ? ["NET_ADMIN", "NET_RAW"] : []);
+      expect(capabilities.add ?? []).toEqual(kind === "DaemonSet" ? rightsIn(file) : []);
     }
   });
 
@@ -286,6 +292,19 @@ describe.each([...MANIFEST_VALUES.keys()])("%s", (file) => {
       const hostPath = { path, type: "FileOrCreate" };
       expect(volumes).toContainEqual({ name: "xtables-lock", hostPath });
       expect(containers[0]?.volumeMounts).toContainEqual({ name: "xtables-lock", mountPath: path });
+    }
+  });
+
+  test("programs in the kernel are for the processes of the node, not of the container", () => {
+    for (const { spec } of workloads) {
+      const { containers, volumes } = spec.template.spec;
+      const flag = "--direct-connect-cgroup=";
+      const path = containers[0]?.args.find((arg) => arg.startsWith(flag))?.slice(flag.length);
+      const isMounted = volumes.some(({ hostPath }) => hostPath?.path === "/sys/fs/cgroup");
+      expect(path !== undefined).toBe(isMounted);
+      if (path === undefined) continue;
+      const mount = { name: "cgroups", mountPath: path, readOnly: true };
+      expect(containers[0]?.volumeMounts).toContainEqual(mount);
     }
   });
 
