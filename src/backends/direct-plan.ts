@@ -4,9 +4,9 @@ import {
   MOST_SLOTS,
   type SlotList,
 } from "../platform/linux/direct-connect/direct-plane.ts";
-import { aliasTable } from "./alias-table.ts";
 import type { DirectClaim, DirectEntry } from "./direct-entries.ts";
-import type { Place, Target } from "./port-targets.ts";
+import { hasLost, isSameEntry, slotsOf } from "./direct-lists.ts";
+import type { Place } from "./port-targets.ts";
 
 /** What the maps hold for an address. */
 interface Applied {
@@ -98,7 +98,7 @@ export class DirectPlan {
     for (const key of [...this.#touched]) {
       const entry = this.#wanted(key);
       const before = this.#applied.get(key);
-      if (entry === undefined || (before && isSame(before.entry, entry))) {
+      if (entry === undefined || (before && isSameEntry(before.entry, entry))) {
         this.#touched.delete(key);
         continue;
       }
@@ -179,34 +179,6 @@ export class DirectPlan {
   }
 }
 
-function slotsOf(targets: readonly Target[]): SlotList["slots"] {
-  return aliasTable(targets.map(({ share }) => share)).flatMap(({ threshold, ...indexes }) => {
-    const first = targets[indexes.first];
-    const other = targets[indexes.other];
-    return first && other ? [{ threshold, first, other }] : [];
-  });
-}
-
 function keyOf({ place: { ip, port } }: DirectClaim): string {
   return `${ip} ${port}`;
-}
-
-function targetKey({ ip, port }: Place): string {
-  return `${ip} ${port}`;
-}
-
-function hasLost(before: DirectEntry, now: DirectEntry | undefined): boolean {
-  if (now === undefined) return true;
-  const left = new Set(now.targets.map(targetKey));
-  return before.targets.some((target) => !left.has(targetKey(target)));
-}
-
-function isSame(a: DirectEntry, b: DirectEntry): boolean {
-  return (
-    a.targets.length === b.targets.length &&
-    a.targets.every(({ ip, port, share }, index) => {
-      const other = b.targets[index];
-      return ip === other?.ip && port === other.port && share === other.share;
-    })
-  );
 }

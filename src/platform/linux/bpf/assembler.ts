@@ -1,4 +1,3 @@
-import { CoreError } from "../../../core/errors.ts";
 import {
   ALU_OPERATIONS,
   type AluOperation,
@@ -26,6 +25,7 @@ import {
   SOURCE_MAP_FD,
   SWAP,
 } from "./instruction.ts";
+import { checkOffset, immediateOf, refused } from "./instruction-limits.ts";
 
 type AluWidth = 32 | 64;
 
@@ -39,10 +39,6 @@ interface Placed {
   readonly instruction: Instruction;
   readonly use?: LabelUse;
 }
-
-const OFFSET_LIMIT = 2 ** 15;
-const LOWEST_IMMEDIATE = -(2 ** 31);
-const IMMEDIATE_LIMIT = 2 ** 32;
 
 /**
  * Builds a program instruction by instruction; jumps name labels, which may stand before or behind:
@@ -197,21 +193,4 @@ export class BpfAssembler {
 
 function aluClass(width: AluWidth): number {
   return width === 64 ? OPCODE_CLASS.alu64 : OPCODE_CLASS.alu32;
-}
-
-/** Up to 2^32: masks are told unsigned, too. */
-function immediateOf(value: number): number {
-  if (Number.isInteger(value) && value >= LOWEST_IMMEDIATE && value < IMMEDIATE_LIMIT) {
-    return value | 0;
-  }
-  throw refused(`${value} is no immediate of 32 bits; loadWide takes 64`);
-}
-
-function checkOffset(offset: number, what: string): void {
-  if (offset >= -OFFSET_LIMIT && offset < OFFSET_LIMIT) return;
-  throw refused(`${what} is ${offset} away; expected less than ${OFFSET_LIMIT}`);
-}
-
-function refused(what: string): CoreError {
-  return new CoreError("ERR_USAGE", `an eBPF program can not be built: ${what}`);
 }

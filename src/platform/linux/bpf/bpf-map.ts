@@ -23,6 +23,14 @@ export interface BpfMapOptions {
 
 export type MapEntry = readonly [key: Uint8Array, value: Uint8Array];
 
+/** Where the bytes of an entry belong. */
+export interface EntryPlace {
+  readonly keys: Uint8Array;
+  readonly keyAt: number;
+  readonly values: Uint8Array;
+  readonly valueAt: number;
+}
+
 /** Where in the arguments of a command a field is. */
 const CREATE = {
   type: 0,
@@ -99,9 +107,27 @@ export class BpfMap {
 
   /** As `set` for each, in few calls. @throws CoreError ERR_SYSTEM_CALL; some may be there then */
   setAll(entries: readonly MapEntry[]): void {
-    for (const batch of batchesOf(entries)) {
-      const keys = this.#joined(batch.map(([key]) => key));
-      const values = this.#joined(batch.map(([, value]) => value));
+    this.writeAll(entries, ([key, value], place) => {
+      place.keys.set(key, place.keyAt);
+      place.values.set(value, place.valueAt);
+    });
+  }
+
+  /**
+   * The same of things that `write` puts straight where the kernel reads them: for many at once. What
+   * it leaves out is 0.
+   */
+  writeAll<T>(all: readonly T[], write: (one: T, place: EntryPlace) => void): void {
+    const { keyBytes, valueBytes } = this.#sizes;
+    for (const batch of batchesOf(all)) {
+      const keys = allocateNative(batch.length * keyBytes);
+      const values = allocateNative(batch.length * valueBytes);
+      const place = { keys: keys.bytes, keyAt: 0, values: values.bytes, valueAt: 0 };
+      for (const one of batch) {
+        write(one, place);
+        place.keyAt += keyBytes;
+        place.valueAt += valueBytes;
+      }
       const { result } = this.#batch(BPF_COMMAND.mapUpdateBatch, keys, batch.length, values);
       checked("bpf", result, "an update of a map");
     }

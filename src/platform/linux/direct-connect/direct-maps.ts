@@ -7,12 +7,13 @@ import {
   COUNTER,
   FRONTEND,
   frontendKey,
-  frontendValue,
   NAMESPACE,
+  type NumberedSlot,
   ORIGIN,
+  putFrontend,
+  putSlot,
   SLOT,
   slotKey,
-  slotValue,
 } from "./layout.ts";
 
 /** Sockets whose owners may ask where they are connected to; the oldest are forgotten beyond that. */
@@ -68,19 +69,14 @@ export function createDirectMaps(cookie: bigint): DirectMaps {
 
 function entriesOf(frontends: BpfMap, slots: BpfMap, counters: BpfMap): DirectMaps["entries"] {
   return {
-    writeSlots: (lists) =>
-      slots.setAll(
-        lists.flatMap(({ id, slots: own }) =>
-          own.map((slot, index) => [slotKey(id, index), slotValue(slot)] as const),
-        ),
-      ),
-    setFrontends: (all) =>
-      frontends.setAll(
-        all.map(({ place, list, slotCount }) => [
-          frontendKey(place),
-          frontendValue(list, slotCount),
-        ]),
-      ),
+    writeSlots: (lists) => {
+      const numbered: NumberedSlot[] = [];
+      for (const { id: list, slots: own } of lists) {
+        for (const [number, slot] of own.entries()) numbered.push({ list, number, slot });
+      }
+      slots.writeAll(numbered, putSlot);
+    },
+    setFrontends: (all) => frontends.writeAll(all, putFrontend),
     removeFrontends: (places) => frontends.deleteAll(places.map(frontendKey)),
     removeSlots: (lists) =>
       slots.deleteAll(

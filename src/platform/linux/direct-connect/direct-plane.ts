@@ -1,4 +1,15 @@
-import type { Place, Slot } from "./layout.ts";
+/** An address and port. */
+export interface Place {
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** One of the slots of a list: below the threshold, of 2^32, the first one is meant, else the other. */
+export interface Slot {
+  readonly threshold: number;
+  readonly first: Place;
+  readonly other: Place;
+}
 
 /** The slots of a list; its number is never given again. */
 export interface SlotList {

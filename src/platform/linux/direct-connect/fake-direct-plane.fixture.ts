@@ -1,5 +1,4 @@
-import type { DirectFrontend, DirectPlane, SlotList } from "./direct-plane.ts";
-import type { Place, Slot } from "./layout.ts";
+import type { DirectFrontend, DirectPlane, Place, Slot, SlotList } from "./direct-plane.ts";
 
 /** Holds in memory what the kernel's maps would, and chooses as the program does. */
 export class FakeDirectPlane implements DirectPlane {

@@ -1,22 +1,16 @@
 import ipaddr from "ipaddr.js";
-
-/** An address and port. */
-export interface Place {
-  readonly ip: string;
-  readonly port: number;
-}
-
-/** One of the slots of a list: below the threshold, of 2^32, the first one is meant, else the other. */
-export interface Slot {
-  readonly threshold: number;
-  readonly first: Place;
-  readonly other: Place;
-}
+import { familyOf } from "../../../core/model/address.ts";
+import type { EntryPlace } from "../bpf/bpf-map.ts";
+import type { DirectFrontend, Place, Slot } from "./direct-plane.ts";
 
 /** A place is 16 bytes of address, IPv4 as it is mapped into IPv6, then the port as packets have it. */
 export const ADDRESS_BYTES = 16;
 export const PLACE_BYTES = 20;
 const PORT = ADDRESS_BYTES;
+/** Two bytes before an IPv4 address tell that it is one. */
+const MAPPED_MARK = 10;
+const DOT = 46;
+const ZERO = 48;
 
 /** What the entries of the maps hold, and where. */
 export const FRONTEND = { keyBytes: 20, list: 0, slotCount: 4, valueBytes: 8 } as const;
@@ -40,34 +34,68 @@ export function frontendKey(place: Place): Uint8Array {
   return bytes;
 }
 
-export function frontendValue(list: number, slotCount: number): Uint8Array {
-  return words(list, slotCount);
+export function putFrontend(
+  { place, list, slotCount }: DirectFrontend,
+  { keys, keyAt, values, valueAt }: EntryPlace,
+): void {
+  putPlace(keys, keyAt, place);
+  putWord(values, valueAt + FRONTEND.list, list);
+  putWord(values, valueAt + FRONTEND.slotCount, slotCount);
 }
 
 export function slotKey(list: number, slot: number): Uint8Array {
-  return words(list, slot);
-}
-
-export function slotValue({ threshold, first, other }: Slot): Uint8Array {
-  const bytes = new Uint8Array(SLOT.valueBytes);
-  new DataView(bytes.buffer).setUint32(SLOT.threshold, threshold, true);
-  putPlace(bytes, SLOT.first, first);
-  putPlace(bytes, SLOT.other, other);
+  const bytes = new Uint8Array(SLOT.keyBytes);
+  putWord(bytes, SLOT.list, list);
+  putWord(bytes, SLOT.slot, slot);
   return bytes;
 }
 
-function words(first: number, second: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, first, true);
-  view.setUint32(4, second, true);
-  return bytes;
+/** A slot of a list, with its number there. */
+export interface NumberedSlot {
+  readonly list: number;
+  readonly number: number;
+  readonly slot: Slot;
+}
+
+export function putSlot(
+  { list, number, slot }: NumberedSlot,
+  { keys, keyAt, values, valueAt }: EntryPlace,
+): void {
+  putWord(keys, keyAt + SLOT.list, list);
+  putWord(keys, keyAt + SLOT.slot, number);
+  putWord(values, valueAt + SLOT.threshold, slot.threshold);
+  putPlace(values, valueAt + SLOT.first, slot.first);
+  putPlace(values, valueAt + SLOT.other, slot.other);
+}
+
+/** Not by a view: to make one takes longer than all else that is done for a slot. */
+function putWord(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value & 0xff;
+  bytes[at + 1] = (value >>> 8) & 0xff;
+  bytes[at + 2] = (value >>> 16) & 0xff;
+  bytes[at + 3] = value >>> 24;
 }
 
 function putPlace(bytes: Uint8Array, at: number, { ip, port }: Place): void {
-  const address = ipaddr.parse(ip);
-  const mapped = address.kind() === "ipv4" ? [0xff, 0xff, ...address.toByteArray()] : undefined;
-  const own = mapped ?? address.toByteArray();
-  bytes.set(own, at + ADDRESS_BYTES - own.length);
-  new DataView(bytes.buffer).setUint16(at + PORT, port);
+  if (familyOf(ip) === "v6") bytes.set(ipaddr.IPv6.parse(ip).toByteArray(), at);
+  else putMapped(bytes, at, ip);
+  bytes[at + PORT] = port >>> 8;
+  bytes[at + PORT + 1] = port & 0xff;
+}
+
+/** By hand: there are tens of thousands in a first state, and the library takes a hundred times as long. */
+function putMapped(bytes: Uint8Array, at: number, ip: string): void {
+  bytes[at + MAPPED_MARK] = 0xff;
+  bytes[at + MAPPED_MARK + 1] = 0xff;
+  let to = at + MAPPED_MARK + 2;
+  let number = 0;
+  for (let index = 0; index < ip.length; index += 1) {
+    const code = ip.charCodeAt(index);
+    if (code === DOT) {
+      bytes[to] = number;
+      to += 1;
+      number = 0;
+    } else number = number * 10 + code - ZERO;
+  }
+  bytes[to] = number;
 }
