@@ -47,10 +47,12 @@ export class DirectKeeper {
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where it has to work, and can not */
   static async start(options: DirectKeeperOptions): Promise<DirectKeeper> {
     const keeper = new DirectKeeper(options);
-    await keeper.#open();
-    if (options.mode === "on" && keeper.#plane === undefined) {
-      throw new CoreError("ERR_NOT_POSSIBLE_HERE", `--direct-connect on: ${keeper.#why}`);
+    const why = await keeper.#open();
+    if (why === undefined) return keeper;
+    if (options.mode === "on") {
+      throw new CoreError("ERR_NOT_POSSIBLE_HERE", `--direct-connect on: ${why}`);
     }
+    keeper.#explain("info", why);
     return keeper;
   }
 
@@ -70,7 +72,8 @@ export class DirectKeeper {
   }
 
   async advance(): Promise<void> {
-    await this.#open();
+    const why = await this.#open();
+    if (why !== undefined) this.#explain("info", why);
     const before = this.#plan.unfit;
     this.#attempt((plane) => {
       const changes = this.#plan.takeChanges();
@@ -131,13 +134,14 @@ export class DirectKeeper {
     this.withdraw();
   }
 
-  async #open(): Promise<void> {
+  /** @returns why there is no plane, where there should be one */
+  async #open(): Promise<string | undefined> {
     const { mode, cgroup, open } = this.#options;
-    if (mode === "off" || this.#isClosed || this.#plane !== undefined) return;
+    if (mode === "off" || this.#isClosed || this.#plane !== undefined) return undefined;
     const opened = await open(cgroup);
-    if (opened.kind === "open") {
-      this.#plane = opened.plane;
-    } else this.#explain("info", `${opened.what}; ${opened.remedy}`);
+    if (opened.kind === "obstacle") return `${opened.what}; ${opened.remedy}`;
+    this.#plane = opened.plane;
+    return undefined;
   }
 
   /** Where it fails, nothing stale is left to be met, and all is written at the next sync. */

@@ -24,6 +24,8 @@ import { at, endpoint, type OverTimeSubject, Play, service } from "./play.ts";
 const { clusterIP, port, targetPort, workloads } = TOPOLOGY;
 const WEIGHTED_CALLS = 300;
 const CALLS = 40;
+const CHANGES = 12;
+const CALLS_A_CHANGE = 20;
 
 let cgroup: OwnCgroup | undefined;
 const folder = (): string => cgroup?.path ?? "";
@@ -120,6 +122,22 @@ function describeDirect(subject: OverTimeSubject): void {
     expect(await translatedFlows(network, "v4")).toBe(CALLS);
     await play.apply(service());
     expect(await callFrom(play, "node-a", "v4", 1)).toEqual(["refused"]);
+  });
+
+  test("while lists change nobody is refused, and all come to who serves", async () => {
+    const play = await open();
+    const all = [endpoint("web-a"), endpoint("web-b"), endpoint("web-c")];
+    const answers = new Set<string>();
+    await play.apply(service(), ...all);
+    for (let change = 0; change < CHANGES; change += 1) {
+      const gone = change % all.length;
+      const [, ...calls] = await Promise.all([
+        play.apply(service(), ...all.filter((_, index) => index !== gone)),
+        ...FAMILIES.map((family) => callFrom(play, "node-a", family, CALLS_A_CHANGE)),
+      ]);
+      for (const answer of calls.flat()) answers.add(answer);
+    }
+    expect([...answers].sort()).toEqual([at("web-a"), at("web-b"), at("web-c")]);
   });
 
   test("after a crash no program is left, and the rules serve", async () => {
