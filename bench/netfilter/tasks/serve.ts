@@ -26,13 +26,14 @@ const { values, problems } = resolveOptions(definition.options, [given]);
 if (values === undefined) throw new Error(problems.map((one) => one.expected).join("; "));
 const watcher = new NodeWatcher(createStoreFrom(file), node, definition.sets);
 const context = { nodeName: node, log: LOG, stdout: new PassThrough() };
-const { sink, status } = await definition.create(values, context);
+const backend = await definition.create(values, context);
+const { sink } = backend;
 await sink.setup();
 await sink.waitRequest();
 for (const op of watcher.poll() ?? []) {
   if (op.op === "reset") sink.reset();
   else await sink.send(op);
 }
-console.log(status().summary);
+console.log(backend.status().summary);
 // Nothing else keeps it here.
 setInterval(() => undefined, 60_000);
