@@ -1,10 +1,11 @@
 import { FAMILIES, familyOf } from "../../core/model/address.ts";
 import { EMPTY } from "../../core/model/common.ts";
+import type { Group } from "../../core/model/group.ts";
 import { type Listener, leadsTo } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
-import type { Service, ServicePort } from "../../core/model/service.ts";
-import type { FullState } from "../../core/sinks/fullstate.ts";
+import { groupsOf, type Service, type ServicePort } from "../../core/model/service.ts";
+import type { FullState, ServiceEndpoints } from "../../core/sinks/fullstate.ts";
 import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
 import {
   type ListenerConfig,
@@ -40,14 +41,18 @@ export function planListeners(
       notHonoured.addListener("its address is none of this machine", keyOf(listener));
       continue;
     }
-    const obstacle = obstacleOf(listener, facts) ?? plan.obstacle ?? tlsPlan.obstacle;
+    const item = services.get(listener.service);
+    const obstacle =
+      obstacleOf(listener, facts) ??
+      agentObstacle(listener, item, further.groups) ??
+      plan.obstacle ??
+      tlsPlan.obstacle;
     if (obstacle !== undefined) {
       notHonoured.addClosed(obstacle, keyOf(listener));
       continue;
     }
     for (const note of plan.notes) notHonoured.add(note, `Listener ${keyOf(listener)}`);
     for (const note of tlsPlan.notes) notHonoured.addListener(note, keyOf(listener));
-    const item = services.get(listener.service);
     const port = item && portOf(item.service.service, listener);
     const lead = { item, port, families: familiesOf(listener) };
     gaps.note(listener, lead);
@@ -97,6 +102,19 @@ function obstacleOf(listener: Listener, facts: NodeFacts): string | undefined {
   return isFit
     ? undefined
     : `the annotation ${TRANSPORT_ANNOTATION} is for streams on an IP address`;
+}
+
+/** An agent speaks to its servers as their URLs say. */
+function agentObstacle(
+  { mode }: Listener,
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): string | undefined {
+  if (mode !== "websocks-agent" || item === undefined) return undefined;
+  const secured = groupsOf(item.service.service).find(
+    ({ group }) => groups.get(group)?.tls !== undefined,
+  );
+  return secured && `Group ${secured.group} has tls; expected wss:// in the URLs of its servers`;
 }
 
 /** The port that a listener names; it need not where there is only one. */

@@ -55,3 +55,37 @@ test("without a secret nothing is reached or served, and it is told", async () =
   expect(served.config.listeners).toEqual([]);
   expect(served.notHonoured.join("\n")).toContain("PORTOLAN_KCPTUN_SECRET");
 });
+
+const TLS = { certificate: "default/own", peers: ["spiffe://portolan/*"] };
+
+test("TLS within KCP is refused at both ends, with the words for it", async () => {
+  const group = groupSchema.parse({ kind: "Group", name: "web", ...BY_KCP, tls: TLS });
+  const front = listener({ ...BY_KCP, tls: { certificates: ["default/own"] } });
+  const [reached, served] = [
+    await plan([service({}), group, endpoint("a"), listener()], { hasTunnels: true }),
+    await plan([service({}), endpoint("a"), front], { hasTunnels: true }),
+  ];
+  expect(reached.config.groups.map(({ servers }) => servers)).toEqual([[]]);
+  expect(served.config.listeners).toEqual([]);
+  for (const { notHonoured } of [reached, served]) {
+    expect(notHonoured.join("\n")).toContain("within which TLS is not spoken");
+  }
+});
+
+test.each([BY_KCP, { tls: TLS }])("no datagrams go to a group with %j", async (sealed) => {
+  const group = groupSchema.parse({ kind: "Group", name: "web", ...sealed });
+  const ports = [{ name: "udp", port: 80, targetPort: 8080, protocol: "UDP" }];
+  const objects = [service({ ports }), group, endpoint("a"), listener({ mode: "udp" })];
+  const { config, notHonoured } = await plan(objects, { hasTunnels: true });
+  expect(config.groups.map(({ servers }) => servers)).toEqual([[]]);
+  expect(notHonoured.join("\n")).toContain("no datagrams are sent to them: Group default/web");
+});
+
+test("an agent of WebSocks whose group has TLS stays closed: its URLs say how servers are spoken to", async () => {
+  const group = groupSchema.parse({ kind: "Group", name: "web", tls: TLS });
+  const websocksAgent = { servers: ["ws://a@10.0.0.1:8080"], passwordFile: "env:PORTOLAN_X" };
+  const agent = listener({ mode: "websocks-agent", websocksAgent });
+  const { config, notHonoured } = await plan([service({}), group, endpoint("a"), agent]);
+  expect(config.listeners).toEqual([]);
+  expect(notHonoured.join("\n")).toContain("expected wss:// in the URLs of its servers");
+});

@@ -99,6 +99,12 @@ export class GroupRuntime implements TargetHome {
       : ipAddress(address, port);
   }
 
+  /** Datagrams would go there without TLS, or beside the tunnel. */
+  get isForStreams(): boolean {
+    const { tls, transport } = this.#settings;
+    return tls !== undefined || transport === "kcp";
+  }
+
   nowMs(): number {
     return this.#options.nowMs();
   }
