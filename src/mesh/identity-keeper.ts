@@ -148,7 +148,7 @@ export class IdentityKeeper {
     // The token says which authority it is: nobody else is told anything.
     const known = await readFile(files.caFile, "utf8").catch(() => undefined);
     if (known === undefined || !isPinned(known, pin)) {
-      await replaceFile(files.caFile, await abortable(fetchAuthority(address, pin), signal));
+      await replaceFile(files.caFile, await fetchAuthority(address, pin, signal));
     }
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const target = { address, tls: { caFile: files.caFile } };
