@@ -54,7 +54,7 @@ export function planListeners(
     for (const note of plan.notes) notHonoured.add(note, `Listener ${keyOf(listener)}`);
     for (const note of tlsPlan.notes) notHonoured.addListener(note, keyOf(listener));
     const port = item && portOf(item.service.service, listener);
-    const lead = { item, port, families: familiesOf(listener) };
+    const lead = { item, port, families: familiesOf(listener, item, further.groups) };
     gaps.note(listener, lead);
     const upstream = upstreamOf(listener, lead, upstreams);
     if (upstream === undefined) continue;
@@ -110,11 +110,9 @@ function agentObstacle(
   item: ServiceEndpoints | undefined,
   groups: ReadonlyMap<string, Group>,
 ): string | undefined {
-  if (mode !== "websocks-agent" || item === undefined) return undefined;
-  const secured = groupsOf(item.service.service).find(
-    ({ group }) => groups.get(group)?.tls !== undefined,
-  );
-  return secured && `Group ${secured.group} has tls; expected wss:// in the URLs of its servers`;
+  if (mode !== "websocks-agent") return undefined;
+  const secured = groupsIn(item, groups).find(({ tls }) => tls !== undefined);
+  return secured && `Group ${keyOf(secured)} has tls; expected wss:// in the URLs of its servers`;
 }
 
 /** The port that a listener names; it need not where there is only one. */
@@ -123,10 +121,34 @@ function portOf({ ports }: Service, listener: Listener): ServicePort | undefined
 }
 
 /** A server is called in the family that its client came by; a unix socket has none, and names are told in both. */
-function familiesOf({ address, mode }: Listener): Families {
+function familiesOf(
+  listener: Listener,
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): Families {
+  const { address, mode } = listener;
   // The servers of tunnels are called by the agent, not by its clients.
   const isFree = isPath(address) || mode === "dns" || mode === "websocks-agent";
-  return isFree ? FAMILIES : [familyOf(address)];
+  return isFree || hasTunnel(listener, item, groups) ? FAMILIES : [familyOf(address)];
+}
+
+/** A tunnel may go through a network of either family, whatever there is before and behind it. */
+function hasTunnel(
+  listener: Listener,
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): boolean {
+  if (transportOf(listener) === "kcp") return true;
+  return groupsIn(item, groups).some((group) => transportOf(group) === "kcp");
+}
+
+/** The objects of the groups that a service sends to. */
+function groupsIn(
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): readonly Group[] {
+  const refs = item === undefined ? [] : groupsOf(item.service.service);
+  return refs.flatMap(({ group }) => groups.get(group) ?? []);
 }
 
 function configOf(

@@ -13,6 +13,18 @@ test("a group and a listener by KCP are told to the engine as such", async () =>
   expect(notHonoured).toEqual([]);
 });
 
+test("a tunnel leads from one family to the other, at both of its ends", async () => {
+  const six = endpoint("a", { addresses: ["fd00::1"] });
+  const [client, server] = [
+    await plan([service({}), GROUP, six, listener()], { hasTunnels: true }),
+    await plan([service({}), six, listener(BY_KCP)], { hasTunnels: true }),
+  ];
+  for (const { config, notHonoured } of [client, server]) {
+    expect(config.groups.flatMap(({ servers }) => servers)).toMatchObject([{ host: "fd00::1" }]);
+    expect(notHonoured).toEqual([]);
+  }
+});
+
 test("a transport that is not known is told, and not taken for TCP", async () => {
   const asked = { annotations: { "portolan/transport": "KCP" } };
   const group = groupSchema.parse({ kind: "Group", name: "web", ...asked });
