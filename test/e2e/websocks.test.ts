@@ -86,6 +86,25 @@ test("users of a file, rules of both ends, and what is told of failures", TUNNEL
   expect(await bySocks(agent, `http://localhost:${direct}/`)).toBe("in");
 });
 
+test(
+  "who is no user any more gets no tunnel by a connection that was kept ready",
+  TUNNEL,
+  async () => {
+    const site = await startSite();
+    const users = join(makeFolder(), "users");
+    writeFileSync(users, `ann:${PASSWORD}\n`);
+    const server = await startServer(["--users-file", users]);
+    const agent = await startAgent(["--server", `ws://ann@127.0.0.1:${server.port}`]);
+    const url = `http://localhost:${site}/`;
+    // The first makes the agent keep others ready.
+    expect(await bySocks(agent, url)).toBe("in");
+    expect(await bySocks(agent, url)).toBe("in");
+    writeFileSync(users, "bob:another word\n");
+    await server.cli.waitFor(/somebody without the right password/, "stderr");
+    expect(await bySocks(agent, url)).toBe("exit 97");
+  },
+);
+
 test("who has no password sees a site, and nothing of targets", TUNNEL, async () => {
   const site = await startSite();
   const folder = makeFolder();
