@@ -36,8 +36,8 @@ const OWNER_ONLY_FOLDER = 0o700;
 const MS_PER_SECOND = 1000;
 /** A third of its time is left when it is renewed: a manager may be away for so long. */
 const RENEW_AT = 2 / 3;
-/** No longer at a time: timers take no more than 24 days, and a clock may be set meanwhile. */
-const MAX_WAIT_MS = 3_600_000;
+/** No longer at a time: a clock may be set meanwhile, and timers stand still while a machine sleeps. */
+const MAX_WAIT_MS = 60_000;
 const BACKOFF: BackoffOptions = { firstMs: 200, maxMs: 10_000 };
 
 const credentialsSchema = z.object({
