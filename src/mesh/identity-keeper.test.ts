@@ -10,6 +10,7 @@ import { startSilence } from "./silence.fixture.ts";
 
 const SERVICE = "default/shop";
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "portolan-identity-"));
@@ -24,6 +25,8 @@ class Kept {
   readonly files: IdentityFiles;
   readonly tokenFile: string;
   readonly keeper: IdentityKeeper;
+  /** What its clock is ahead of that of the manager. */
+  aheadMs: number;
   #wake: () => void = () => undefined;
 
   constructor(
@@ -32,6 +35,7 @@ class Kept {
     service = SERVICE,
     aheadMs = 0,
   ) {
+    this.aheadMs = aheadMs;
     this.files = identityFiles(join(folder, "identity"));
     this.tokenFile = join(folder, "token");
     this.keeper = new IdentityKeeper({
@@ -39,7 +43,7 @@ class Kept {
       service,
       tokenFile: this.tokenFile,
       files: this.files,
-      nowMs: () => Date.now() + aheadMs,
+      nowMs: () => Date.now() + this.aheadMs,
       random: () => 0.5,
       tell: (state) => this.states.push(state),
       sleep: (ms, signal) => this.#sleep(ms, signal),
@@ -140,7 +144,7 @@ test("that of another service, or of an authority that the token is not of, does
 });
 
 test("without its token what is kept goes on, and why it can not be renewed is told", async () => {
-  const manager = await startRunningManager();
+  const manager = await startRunningManager(MINUTE_MS);
   const kept = new Kept(manager, await makeKept(manager));
   rmSync(kept.tokenFile);
   await kept.keeper.start();
@@ -153,7 +157,7 @@ test("without its token what is kept goes on, and why it can not be renewed is t
 });
 
 test("it is renewed at two thirds of its time, with another key; what fails is tried again", async () => {
-  const lifetimeMs = 60_000;
+  const lifetimeMs = MINUTE_MS;
   const manager = await startRunningManager(lifetimeMs);
   const kept = new Kept(manager, await makeKept(manager));
   await kept.keeper.start();
@@ -200,12 +204,24 @@ test("one that is good for months is waited for bit by bit", async () => {
   await kept.keeper.start();
   kept.wake();
   await expect.poll(() => kept.sleeps.length).toBe(2);
-  expect(kept.sleeps).toEqual([HOUR_MS, HOUR_MS]);
+  expect(kept.sleeps).toEqual([MINUTE_MS, MINUTE_MS]);
   expect(kept.renewals).toBe(0);
 });
 
+test("after a machine slept it is renewed within a minute, whatever was left when it fell asleep", async () => {
+  const manager = await startRunningManager(HOUR_MS);
+  const kept = new Kept(manager, await makeKept(manager));
+  await kept.keeper.start();
+  await expect.poll(() => kept.sleeps).toEqual([MINUTE_MS]);
+  kept.aheadMs = 50 * MINUTE_MS;
+  kept.wake();
+  await expect.poll(() => kept.sleeps).toEqual([MINUTE_MS, 0]);
+  kept.wake();
+  await expect.poll(() => kept.renewals).toBe(1);
+});
+
 test("who ends does not wait for a manager that says nothing", async () => {
-  const manager = await startRunningManager();
+  const manager = await startRunningManager(MINUTE_MS);
   const { address, calls } = await startSilence();
   const kept = new Kept({ address }, await makeKept(manager));
   await kept.keeper.start();
@@ -229,7 +245,7 @@ test("a folder that can not be written is told", async () => {
 });
 
 test("one that is closed while it asks writes nothing and tells nothing; started again it takes what is there", async () => {
-  const manager = await startRunningManager();
+  const manager = await startRunningManager(MINUTE_MS);
   const { address, calls } = await startSilence();
   const folder = await makeKept(manager);
   const old = new Kept({ address }, folder);

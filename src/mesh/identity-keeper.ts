@@ -36,8 +36,8 @@ const OWNER_ONLY_FOLDER = 0o700;
 const MS_PER_SECOND = 1000;
 /** A third of its time is left when it is renewed: a manager may be away for so long. */
 const RENEW_AT = 2 / 3;
-/** No longer at a time: timers take no more than 24 days, and a clock may be set meanwhile. */
-const MAX_WAIT_MS = 3_600_000;
+/** No longer at a time: a clock may be set meanwhile, and timers stand still while a machine sleeps. */
+const MAX_WAIT_MS = 60_000;
 const BACKOFF: BackoffOptions = { firstMs: 200, maxMs: 10_000 };
 
 const credentialsSchema = z.object({
@@ -148,7 +148,7 @@ export class IdentityKeeper {
     // The token says which authority it is: nobody else is told anything.
     const known = await readFile(files.caFile, "utf8").catch(() => undefined);
     if (known === undefined || !isPinned(known, pin)) {
-      await replaceFile(files.caFile, await abortable(fetchAuthority(address, pin), signal));
+      await replaceFile(files.caFile, await fetchAuthority(address, pin, signal));
     }
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const target = { address, tls: { caFile: files.caFile } };

@@ -116,6 +116,8 @@ export interface DatagramPeer {
   readonly key: PeerKey;
   /** For the provider that made it. */
   readonly encoded: Region;
+  /** The same for the address of this machine that it called, where there may be several: answers go out from it. */
+  readonly called?: Region | undefined;
 }
 
 /** The same for the same address and port; for the keys of a map. */

@@ -144,6 +144,21 @@ describe.each(PROVIDERS)("UDP ASSOCIATE with $provider", requires("linux"), (opt
     expect(proxy.engine.stats().listeners[0]?.failures).toBe(3);
   });
 
+  test("none goes to servers that are spoken to within TLS or a tunnel", async () => {
+    const server = await udpSocket();
+    server.on("message", () => expect.unreachable("it was sent in the clear"));
+    const { port: to } = server.address();
+    const config = socksConfig([to]);
+    const groups = config.groups.map((group) => ({ ...group, transport: "kcp" as const }));
+    const proxy = await startSocks(options, { ...config, groups });
+    const { port } = await associate(proxy.port());
+    const client = await udpSocket();
+    for (const header of [renderSocks5DatagramHeader(LOCAL, to), nameHeader("echo.example", to)]) {
+      client.send(Buffer.concat([header, Buffer.from("secret")]), port, LOCAL);
+    }
+    await proxy.until(({ listeners }) => listeners[0]?.failures === 2);
+  });
+
   test("only the socket that began may send", async () => {
     const echoPort = await udpEcho();
     const proxy = await startSocks(options, socksConfig([echoPort]));

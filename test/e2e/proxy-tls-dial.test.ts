@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -82,6 +83,35 @@ describe("TLS to servers", requires("linux"), () => {
     await call();
     expect(server.calls.at(-1)?.isResumed).toBe(false);
   });
+
+  test.each(["http", "h2"] as const)(
+    "who may not be called is not asked by a connection of mode %s that waits for requests",
+    async (mode) => {
+      const authority = await createTestAuthority();
+      const caPem = readFileSync(authority.caFile, "utf8");
+      const { certPem: cert, keyPem: key } = pairOf(await authority.issue("default/shop"));
+      const server = createHttps({ cert, key, ca: caPem, requestCert: true }, (_, answer) => {
+        answer.end("shop");
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      const { port } = server.address() as AddressInfo;
+      const proxy = await TestEngine.start({ loops: 1 });
+      const certificate = { key: "id", ...pairOf(await authority.issue("default/web")) };
+      const ask = async (peer: string): Promise<string> => {
+        const tls: DialTlsConfig = { certificate, caPem, peers: [peer] };
+        await proxy.engine.apply(configOf([port], { listener: { mode }, group: { tls } }));
+        const answer = await fetch(`http://127.0.0.1:${proxy.port()}/`);
+        return `${answer.status} ${await answer.text()}`;
+      };
+      expect(await ask(SHOP)).toBe("200 shop");
+      expect(await ask("spiffe://portolan/service/default/db")).toMatch(/^50[23]/);
+      expect(await ask(SHOP)).toBe("200 shop");
+    },
+  );
 
   test("a server that has another identity now is not taken for the one before", async () => {
     const { authority, server, proxy, call } = await startPair();

@@ -49,6 +49,21 @@ const PROVIDERS = [
 ] as const;
 
 describe.each(PROVIDERS)("$provider", requires("linux"), (options) => {
+  test("no datagram goes to servers that are spoken to within TLS or a tunnel", async () => {
+    const server = await udpSocket();
+    server.on("message", () => expect.unreachable("it was sent in the clear"));
+    const proxy = await TestEngine.start(options);
+    const port = await freePort();
+    await proxy.engine.apply(
+      configOf([server.address().port], {
+        listener: { mode: "udp", address: ipAddress(LOCAL, port) },
+        group: { transport: "kcp" },
+      }),
+    );
+    (await udpSocket()).send("secret", port, LOCAL);
+    await proxy.until(({ listeners }) => listeners[0]?.failures === 1);
+  });
+
   test("a client keeps its server as long as it keeps coming; others get other servers", async () => {
     const servers = [await udpServer("a"), await udpServer("b")];
     const proxy = await TestEngine.start(options);

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { makeCertificate } from "../support/make-certificate.ts";
 import { requires } from "../support/requires.ts";
@@ -86,6 +88,25 @@ test("users of a file, rules of both ends, and what is told of failures", TUNNEL
   expect(await bySocks(agent, `http://localhost:${direct}/`)).toBe("in");
 });
 
+test(
+  "who is no user any more gets no tunnel by a connection that was kept ready",
+  TUNNEL,
+  async () => {
+    const site = await startSite();
+    const users = join(makeFolder(), "users");
+    writeFileSync(users, `ann:${PASSWORD}\n`);
+    const server = await startServer(["--users-file", users]);
+    const agent = await startAgent(["--server", `ws://ann@127.0.0.1:${server.port}`]);
+    const url = `http://localhost:${site}/`;
+    // The first makes the agent keep others ready.
+    expect(await bySocks(agent, url)).toBe("in");
+    expect(await bySocks(agent, url)).toBe("in");
+    writeFileSync(users, "bob:another word\n");
+    await server.cli.waitFor(/somebody without the right password/, "stderr");
+    expect(await bySocks(agent, url)).toBe("exit 97");
+  },
+);
+
 test("who has no password sees a site, and nothing of targets", TUNNEL, async () => {
   const site = await startSite();
   const folder = makeFolder();
@@ -114,6 +135,34 @@ test("who has no password sees a site, and nothing of targets", TUNNEL, async ()
   expect(await bySocks(agent, `http://localhost:${site}/`)).toBe("exit 97");
   await server.cli.waitFor(/somebody without the right password/, "stderr");
   expect(server.cli.stderr).not.toContain(PASSWORD);
+});
+
+test("a site that keeps the connection does not hear what is for another one", TUNNEL, async () => {
+  const heard: string[] = [];
+  const site = createServer((socket) => {
+    socket
+      .on("error", () => undefined)
+      .on("data", (bytes) => {
+        heard.push(String(bytes).split("\r\n", 1)[0] ?? "");
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nin");
+      });
+  });
+  site.listen(0, "127.0.0.1");
+  await once(site, "listening");
+  onTestFinished(() => {
+    site.close();
+  });
+  const { port } = site.address() as AddressInfo;
+  const server = await startServer(["--user", "alice"]);
+  const agent = await startAgent(["--server", `ws://alice@127.0.0.1:${server.port}`]);
+  const client = connect(agent.port, "127.0.0.1").on("error", () => undefined);
+  // With a reset: then a program asks again, by a new connection.
+  const closed = new Promise((resolve) => client.once("close", resolve));
+  client.write(`GET http://127.0.0.1:${port}/one HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await once(client, "data");
+  client.write("GET http://other.example/two HTTP/1.1\r\nHost: b\r\nCookie: secret\r\n\r\n");
+  await closed;
+  expect(heard).toEqual(["GET /one HTTP/1.1"]);
 });
 
 test("IPv6, and another server where one dies", TUNNEL, async () => {

@@ -123,7 +123,8 @@ export function receiveFrom(fd: number): Received | number {
 export function sendTo(fd: number, bytes: Uint8Array, to?: SocketAddress): number {
   buffer.bytes.set(bytes);
   const nameBytes = to === undefined ? 0 : putSockaddr(name.view, 0, to);
+  const encoded = { address: name.address, bytes: name.bytes.subarray(0, nameBytes) };
   outgoing.clear();
-  outgoing.add(buffer.address, bytes.length, to === undefined ? 0 : name.address, nameBytes);
+  outgoing.add(buffer.address, bytes.length, to && { encoded });
   return outgoing.send(fd, 0);
 }

@@ -124,6 +124,26 @@ test("servers may all go, and others come", async () => {
   expect(await nameOf(await servers.connect())).toBe("a");
 });
 
+test("a name that leads nowhere is told", async () => {
+  const servers = await balanced({ servers: "nobody.invalid:80" });
+  await expect(servers.connect()).rejects.toMatchObject({
+    code: "ERR_NO_SERVER",
+    message: "no server can take a connection: nobody.invalid:80 (its name leads to no address)",
+  });
+});
+
+test.each([
+  { tls: { certificate: "own", peers: ["spiffe://portolan/*"] } },
+  { annotations: { "portolan/transport": "kcp" } },
+])("what a service can have, and a client's servers can not, is refused: %j", async (more) => {
+  await expect(balanced({ servers: "127.0.0.1:80", ...more })).rejects.toMatchObject({
+    code: "ERR_STATE_INVALID",
+    message: expect.stringContaining(
+      `${Object.keys(more)[0]}: unknown key; expected one of servers`,
+    ),
+  });
+});
+
 test("a unix socket that nobody listens on is tried once, and passed over", async () => {
   const a = await startNamedServer("a");
   const nobody = "unix:/run/portolan-nobody.sock";

@@ -4,6 +4,7 @@ import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Group } from "../../core/model/group.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
+import { problemsError, unknownKey } from "../../core/model/problems.ts";
 import type { OnServerHealth, ServerReport, TakenServer } from "./balanced-servers.ts";
 import type { ConnectOptions, CreateConnection } from "./connect-balanced.ts";
 import { readDescription } from "./read-description.ts";
@@ -42,6 +43,8 @@ export interface Balance {
 }
 
 const NAME = "servers";
+/** What is of use here; a service has other words, which would be taken for heard: `tls` above all. */
+const WORDS: readonly string[] = ["servers", "method", "healthCheck", "slowStart"];
 
 /**
  * Balancing and health checks for one's own client.
@@ -84,6 +87,11 @@ interface ReadServers {
 
 function readServers(description: ServersDescription): ReadServers {
   const objects = readObjects(description);
+  const unheard = Object.keys(description).filter((key) => !WORDS.includes(key));
+  if (unheard.length > 0) {
+    const problems = unheard.map((key) => unknownKey([key], WORDS));
+    throw problemsError("ERR_STATE_INVALID", problems);
+  }
   const said = objects.find((object) => object.kind === "Group");
   return { group: said ?? parseKind("Group", { name: NAME }), endpoints: endpointsOf(objects) };
 }

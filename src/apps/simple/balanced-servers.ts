@@ -71,7 +71,10 @@ export class BalancedServers {
       random: Math.random,
       startsHealthy: healthCheck.protocol === "none",
       onAdded: (server) => this.#checker.added(this.#checked, server),
-      onRemoved: (server) => this.#checker.removed(this.#checked, server),
+      onRemoved: (server) => {
+        this.#reasons.delete(server.key);
+        this.#checker.removed(this.#checked, server);
+      },
     });
     this.#net.loop.start();
   }
@@ -180,9 +183,16 @@ export class BalancedServers {
   }
 
   #noServer(): CoreError {
-    const states = this.list().map(
-      ({ name, isHealthy, downReason }) => `${name} (${isHealthy ? "weight 0" : downReason})`,
-    );
+    const listed = this.list();
+    const placed = new Set(listed.map(({ name }) => name));
+    const states = [
+      ...listed.map(
+        ({ name, isHealthy, downReason }) => `${name} (${isHealthy ? "weight 0" : downReason})`,
+      ),
+      ...[...this.#endpoints.keys()]
+        .filter((name) => !placed.has(name))
+        .map((name) => `${name} (its name leads to no address)`),
+    ];
     const known = states.length === 0 ? "there are none" : states.join(", ");
     return new CoreError("ERR_NO_SERVER", `no server can take a connection: ${known}`);
   }

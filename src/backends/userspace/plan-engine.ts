@@ -1,4 +1,5 @@
 import type { Group } from "../../core/model/group.ts";
+import { keyOf } from "../../core/model/object.ts";
 import type { FullState } from "../../core/sinks/fullstate.ts";
 import { formatSocketAddress } from "../../platform/socket-address.ts";
 import {
@@ -16,8 +17,8 @@ import { planListeners } from "./plan-listeners.ts";
 import { planServiceAddresses } from "./plan-service-addresses.ts";
 import { planRedirect } from "./redirect/plan-redirect.ts";
 import { NO_ELEMENTS, type RedirectElements } from "./redirect/redirect-table.ts";
-import { transportObstacle } from "./transport-of.ts";
-import { type PlanGroupTls, UpstreamPlanner } from "./upstream-planner.ts";
+import { datagramObstacle, transportObstacle } from "./transport-of.ts";
+import { type IsReachable, type PlanGroupTls, UpstreamPlanner } from "./upstream-planner.ts";
 
 export interface EnginePlan {
   readonly config: EngineConfig;
@@ -43,7 +44,11 @@ export function planEngine(
     if (obstacle !== undefined) notHonoured.add(obstacle, `Group ${group}`);
     return tls;
   };
-  const isReachable = (group: Group): boolean => transportObstacle(group, facts) === undefined;
+  const isReachable: IsReachable = (group, isByDatagrams) => {
+    const sealed = isByDatagrams ? datagramObstacle(group) : undefined;
+    if (sealed !== undefined) notHonoured.add(sealed, `Group ${keyOf(group)}`);
+    return sealed === undefined && transportObstacle(group, facts) === undefined;
+  };
   const upstreams = new UpstreamPlanner(groups, planTls, isReachable);
   const services = planServiceAddresses(state, facts, upstreams, notHonoured);
   const { redirectPorts: ports } = facts;

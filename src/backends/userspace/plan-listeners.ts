@@ -1,10 +1,11 @@
 import { FAMILIES, familyOf } from "../../core/model/address.ts";
 import { EMPTY } from "../../core/model/common.ts";
+import type { Group } from "../../core/model/group.ts";
 import { type Listener, leadsTo } from "../../core/model/listener.ts";
 import { keyOf } from "../../core/model/object.ts";
 import type { SecurityGroup } from "../../core/model/security-group.ts";
-import type { Service, ServicePort } from "../../core/model/service.ts";
-import type { FullState } from "../../core/sinks/fullstate.ts";
+import { groupsOf, type Service, type ServicePort } from "../../core/model/service.ts";
+import type { FullState, ServiceEndpoints } from "../../core/sinks/fullstate.ts";
 import { ipAddress, unixAddress } from "../../platform/socket-address.ts";
 import {
   type ListenerConfig,
@@ -40,16 +41,20 @@ export function planListeners(
       notHonoured.addListener("its address is none of this machine", keyOf(listener));
       continue;
     }
-    const obstacle = obstacleOf(listener, facts) ?? plan.obstacle ?? tlsPlan.obstacle;
+    const item = services.get(listener.service);
+    const obstacle =
+      obstacleOf(listener, facts) ??
+      agentObstacle(listener, item, further.groups) ??
+      plan.obstacle ??
+      tlsPlan.obstacle;
     if (obstacle !== undefined) {
       notHonoured.addClosed(obstacle, keyOf(listener));
       continue;
     }
     for (const note of plan.notes) notHonoured.add(note, `Listener ${keyOf(listener)}`);
     for (const note of tlsPlan.notes) notHonoured.addListener(note, keyOf(listener));
-    const item = services.get(listener.service);
     const port = item && portOf(item.service.service, listener);
-    const lead = { item, port, families: familiesOf(listener) };
+    const lead = { item, port, families: familiesOf(listener, item, further.groups) };
     gaps.note(listener, lead);
     const upstream = upstreamOf(listener, lead, upstreams);
     if (upstream === undefined) continue;
@@ -99,16 +104,51 @@ function obstacleOf(listener: Listener, facts: NodeFacts): string | undefined {
     : `the annotation ${TRANSPORT_ANNOTATION} is for streams on an IP address`;
 }
 
+/** An agent speaks to its servers as their URLs say. */
+function agentObstacle(
+  { mode }: Listener,
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): string | undefined {
+  if (mode !== "websocks-agent") return undefined;
+  const secured = groupsIn(item, groups).find(({ tls }) => tls !== undefined);
+  return secured && `Group ${keyOf(secured)} has tls; expected wss:// in the URLs of its servers`;
+}
+
 /** The port that a listener names; it need not where there is only one. */
 function portOf({ ports }: Service, listener: Listener): ServicePort | undefined {
   return ports.find(({ name }) => leadsTo(listener, name, ports.length));
 }
 
 /** A server is called in the family that its client came by; a unix socket has none, and names are told in both. */
-function familiesOf({ address, mode }: Listener): Families {
+function familiesOf(
+  listener: Listener,
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): Families {
+  const { address, mode } = listener;
   // The servers of tunnels are called by the agent, not by its clients.
   const isFree = isPath(address) || mode === "dns" || mode === "websocks-agent";
-  return isFree ? FAMILIES : [familyOf(address)];
+  return isFree || hasTunnel(listener, item, groups) ? FAMILIES : [familyOf(address)];
+}
+
+/** A tunnel may go through a network of either family, whatever there is before and behind it. */
+function hasTunnel(
+  listener: Listener,
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): boolean {
+  if (transportOf(listener) === "kcp") return true;
+  return groupsIn(item, groups).some((group) => transportOf(group) === "kcp");
+}
+
+/** The objects of the groups that a service sends to. */
+function groupsIn(
+  item: ServiceEndpoints | undefined,
+  groups: ReadonlyMap<string, Group>,
+): readonly Group[] {
+  const refs = item === undefined ? [] : groupsOf(item.service.service);
+  return refs.flatMap(({ group }) => groups.get(group) ?? []);
 }
 
 function configOf(

@@ -34,13 +34,16 @@ const NOBODY: UpstreamConfig = { key: "nobody", groups: [], affinitySeconds: 0 }
 /** TLS to the servers of a group; undefined where it can not be had. */
 export type PlanGroupTls = (tls: GroupTls, group: string) => DialTlsConfig | undefined;
 
+/** @param isByDatagrams whether they are called by UDP */
+export type IsReachable = (group: Group, isByDatagrams: boolean) => boolean;
+
 /** Collects the upstreams that listeners ask for, each once, with their groups. */
 export class UpstreamPlanner {
   readonly #groupObjects: ReadonlyMap<string, Group>;
   readonly #upstreams = new Map<string, UpstreamConfig>();
   readonly #groups: GroupConfig[] = [];
   readonly #planTls: PlanGroupTls;
-  readonly #isReachable: (group: Group) => boolean;
+  readonly #isReachable: IsReachable;
 
   /**
    * @param planTls gives TLS to the servers of a group; undefined where they must not be called
@@ -49,7 +52,7 @@ export class UpstreamPlanner {
   constructor(
     groupObjects: ReadonlyMap<string, Group>,
     planTls: PlanGroupTls,
-    isReachable: (group: Group) => boolean,
+    isReachable: IsReachable,
   ) {
     this.#groupObjects = groupObjects;
     this.#planTls = planTls;
@@ -86,7 +89,7 @@ export class UpstreamPlanner {
     const list = policy === "Local" ? "localFor" : "clusterFor";
     const scope = list === "localFor" ? "local" : "cluster";
     const key = `${service}:${port.port}/${port.protocol}/${scope}/${families.join("+")}`;
-    return this.#ensure(key, item, (endpoint) => {
+    return this.#ensure(key, item, port.protocol === "UDP", (endpoint) => {
       const server = serverOf(endpoint, port, { list, families });
       return server === undefined ? [] : [server];
     });
@@ -108,7 +111,7 @@ export class UpstreamPlanner {
   /** Key of the upstream of a port whose endpoints are told by name: each in all of its families. */
   forNames(item: ServiceEndpoints, port: ServicePort): string {
     const key = `${item.service.key}:${port.port}/${port.protocol}/names`;
-    return this.#ensure(key, item, (endpoint) =>
+    return this.#ensure(key, item, false, (endpoint) =>
       FAMILIES.flatMap((family) => {
         const server = serverOf(endpoint, port, { list: "clusterFor", families: [family] });
         return server === undefined ? [] : [{ ...server, key: `${server.key} ${family}` }];
@@ -119,6 +122,7 @@ export class UpstreamPlanner {
   #ensure(
     key: string,
     item: ServiceEndpoints,
+    isByDatagrams: boolean,
     serversOf: (endpoint: NodeEndpoint) => readonly ServerConfig[],
   ): string {
     if (this.#upstreams.has(key)) return key;
@@ -131,7 +135,8 @@ export class UpstreamPlanner {
       const object = this.#groupObjects.get(ref.group) ?? IMPLICIT_GROUP;
       const { method, healthCheck, slowStartMs, tls } = object;
       const secured = tls && this.#planTls(tls, ref.group);
-      const mayCall = this.#isReachable(object) && (tls === undefined || secured !== undefined);
+      const isSecure = tls === undefined || secured !== undefined;
+      const mayCall = this.#isReachable(object, isByDatagrams) && isSecure;
       const balancing = { method, healthCheck, slowStartMs, transport: transportOf(object) };
       this.#groups.push({
         key: group,

@@ -27,7 +27,7 @@ export const WEBSOCKS_SERVER: CommandSpec = {
     {
       help: "for itself, with a site, and nothing of its own networks",
       command:
-        'websocks server --listen 0.0.0.0:443 --users-file users.txt --tls-cert cert.pem --tls-key key.pem --web-root site --target "deny 127.0.0.0/8" --target "deny 10.0.0.0/8"',
+        'websocks server --listen 0.0.0.0:443 --users-file users.txt --tls-cert cert.pem --tls-key key.pem --web-root site --target "deny 127.0.0.0/8" --target "deny ::1" --target "deny 10.0.0.0/8"',
     },
   ],
   run: serve,

@@ -1,4 +1,4 @@
-import { canonicalIp, formatHostPort } from "../../core/model/address.ts";
+import { canonicalIp, formatHostPort, isWildcard, unmappedIp } from "../../core/model/address.ts";
 import { invalid, type Problem } from "../../core/model/problems.ts";
 import type { ParamInput } from "../command.ts";
 import type { ParamReader } from "../grammar/read-params.ts";
@@ -193,6 +193,10 @@ export function readNodeDelegate(
   const nic = params.text("nic") ?? "";
   const address = said === "" ? "" : canonicalIp(said);
   if (address === undefined) problems.push(invalid(["address"], said, "an IP address"));
+  else if (isWildcard(unmappedIp(address))) {
+    // Whoever called it would call itself.
+    problems.push(invalid(["address"], said, "one address that others call, or nic"));
+  }
   if ((said === "") === (nic === "")) problems.push(ONE_OF_TWO);
   const checked = params.address("check-address");
   return {

@@ -48,6 +48,8 @@ test.each([
     "ERR_USAGE",
     "an IP address",
   ],
+  ["add smart-node-delegate n1 service s port 80 address 0.0.0.0", "ERR_USAGE", "others call"],
+  ["add smart-node-delegate n1 service s port 80 address ::ffff:0:0", "ERR_USAGE", "others call"],
   ["add smart-node-delegate n1 service s port 0 address 10.0.0.1", "ERR_USAGE", "port"],
   ["add smart-node-delegate n1 service a/b/c port 80 address 10.0.0.1", "ERR_USAGE", "service"],
   ["add smart-node-delegate a/b service s port 80 address 10.0.0.1", "ERR_USAGE", "name"],

@@ -1,3 +1,4 @@
+import { isWildcard } from "../../core/model/address.ts";
 import { ERRNO } from "../../platform/errno.ts";
 import { SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM } from "../../platform/linux/abi.ts";
 import { close } from "../../platform/linux/io-calls.ts";
@@ -6,6 +7,7 @@ import { listen, socket } from "../../platform/linux/socket-calls.ts";
 import { bindTo, connectTo } from "../../platform/linux/socket-names.ts";
 import {
   setNoDelay,
+  setPacketInfo,
   setReceiveBuffer,
   setReuseAddress,
   setReusePort,
@@ -69,12 +71,15 @@ export function openConnecting(to: SocketAddress, options?: StreamOptions): Open
 export function openDatagram(on: SocketAddress, options?: DatagramOptions): OpenedSocket {
   const connectedTo = options?.connectTo;
   const bufferBytes = options?.bufferBytes;
+  // Who called one of several addresses of this machine takes answers from that one alone.
+  const isAnswering = connectedTo === undefined && on.family !== "unix" && isWildcard(on.ip);
   return opened(socket(domainOf(on), SOCK_DGRAM | FLAGS, 0), (fd) =>
     firstFailure(
       () => (options?.shared === true ? setReusePort(fd) : 0),
       () => (bufferBytes === undefined ? 0 : setReceiveBuffer(fd, bufferBytes)),
       () => (bufferBytes === undefined ? 0 : setSendBuffer(fd, bufferBytes)),
       () => (on.family === "v6" ? setV6Only(fd) : 0),
+      () => (isAnswering ? setPacketInfo(fd, on.family === "v6") : 0),
       () => bindTo(fd, on),
       () => (connectedTo === undefined ? 0 : connectTo(fd, connectedTo)),
     ),

@@ -77,7 +77,8 @@ export class PosixDatagram implements DatagramFd {
   }
 
   sender(index: number): DatagramPeer {
-    return this.peer(this.#memory.received.senderOf(index));
+    const { received } = this.#memory;
+    return { ...this.peer(received.senderOf(index)), called: received.calledOf(index) };
   }
 
   peer(address: SocketAddress): DatagramPeer {
@@ -95,14 +96,14 @@ export class PosixDatagram implements DatagramFd {
     if (!this.#canQueue()) return false;
     const start = outgoing.count * MAX_DATAGRAM_BYTES;
     copies.bytes.set(bytes, start);
-    this.#add(copies.address + start, bytes.length, to);
+    outgoing.add(copies.address + start, bytes.length, to);
     return true;
   }
 
   forward(index: number, to?: DatagramPeer): boolean {
-    const { received } = this.#memory;
+    const { received, outgoing } = this.#memory;
     if (!this.#canQueue()) return false;
-    this.#add(received.payloadAddress(index), received.lengthOf(index), to);
+    outgoing.add(received.payloadAddress(index), received.lengthOf(index), to);
     return true;
   }
 
@@ -177,15 +178,5 @@ export class PosixDatagram implements DatagramFd {
       memory.sender = this;
     }
     return !memory.outgoing.isFull;
-  }
-
-  #add(payload: number, byteCount: number, to: DatagramPeer | undefined): void {
-    const name = to === undefined ? 0 : to.encoded.address;
-    this.#memory.outgoing.add(
-      payload,
-      byteCount,
-      name,
-      to === undefined ? 0 : to.encoded.bytes.length,
-    );
   }
 }

@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { ERRNO } from "../../platform/errno.ts";
@@ -32,6 +34,13 @@ const subject = {
   makeProvider,
   run: async (loop: { run(): void }): Promise<void> => loop.run(),
 };
+
+/** Frees what nothing refers to, and uses its memory for something else. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  Array.from({ length: 1000 }, () => allocateNative(112).bytes.fill(0xff));
+}
 
 /** Both ends of a connection, in the loop of the scenario. */
 function* connected(net: ScenarioNet): Generator<() => boolean, [StreamFd, StreamFd]> {
@@ -281,4 +290,38 @@ describe("posix FDs", requires("linux"), () => {
     expect(failed.isClosed).toBe(true);
     provider.close();
   });
+});
+
+describe("datagrams", requires("linux"), () => {
+  test("answers of a socket on all addresses come from the one that was called", () =>
+    runScenario(subject, function* (net) {
+      const server = net.watch(net.provider.bindDatagram(ipAddress("0.0.0.0", 0)));
+      const at = server.fd.localAddress();
+      if (at.family === "unix") throw new Error("no port");
+      // Connected: it hears nobody else.
+      const connectTo = ipAddress("127.0.0.77", at.port);
+      const client = net.watch(net.provider.bindDatagram(LOOPBACK, { connectTo }));
+      client.fd.queue(Buffer.from("ping"));
+      client.fd.flush();
+      yield () => server.fd.readable;
+      server.fd.receive();
+      server.fd.queue(Buffer.from("pong"), server.fd.sender(0));
+      server.fd.flush();
+      yield () => client.fd.readable;
+      expect(client.fd.receive()).toBe(1);
+      expect(Buffer.from(client.fd.datagram(0)).toString()).toBe("pong");
+    }));
+
+  test("where they go is known until they are sent, though nobody else remembers it", () =>
+    runScenario(subject, function* (net) {
+      const [from, to] = [1, 2].map(() => net.watch(net.provider.bindDatagram(LOOPBACK)));
+      if (from === undefined || to === undefined) throw new Error("no sockets");
+      for (let index = 0; index < 32; index += 1) {
+        from.fd.queue(Buffer.from(`n${index}`), from.fd.peer(to.fd.localAddress()));
+      }
+      collectGarbage();
+      expect(from.fd.flush()).toBe(32);
+      yield () => to.fd.readable;
+      expect(to.fd.receive()).toBe(32);
+    }));
 });

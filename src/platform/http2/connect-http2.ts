@@ -42,14 +42,17 @@ const UNIX_SERVER_NAME = "localhost";
 
 /**
  * Connects to a server that speaks HTTP/2 from the start.
- * @throws CoreError with the code of `words`, or ERR_CONFIG_INVALID where a TLS file can not be read
+ * @param signal gives the connection up: nothing of it keeps a program that ends from doing so
+ * @throws CoreError with the code of `words`, ERR_ABORTED, or ERR_CONFIG_INVALID where a TLS file can not be read
  */
 export async function connectHttp2(
   target: Http2Target,
   words: Http2Words,
   timeoutMs: number,
+  signal?: AbortSignal,
 ): Promise<ClientHttp2Session> {
   const tls = target.tls && (await readTls(target.tls, words));
+  if (signal?.aborted) throw ended();
   const socket = openSocket(target.address, tls);
   const session = connectSession(tls === undefined ? "http://server" : "https://server", {
     createConnection: () => socket,
@@ -68,12 +71,15 @@ export async function connectHttp2(
       session.off("error", fail);
       session.off("close", closed);
       session.off("remoteSettings", ready);
+      signal?.removeEventListener("abort", abort);
     };
-    const fail = (cause: unknown): void => {
+    const giveUp = (error: CoreError): void => {
       settle();
       session.destroy();
-      reject(unreachable(target, words, cause));
+      reject(error);
     };
+    const fail = (cause: unknown): void => giveUp(unreachable(target, words, cause));
+    const abort = (): void => giveUp(ended());
     const closed = (): void => fail(new Error(tls === undefined ? CLOSED : CLOSED_WITH_TLS));
     // Only the peer's settings show that something answers that speaks HTTP/2 and, with TLS 1.3,
     // that it took our certificate.
@@ -89,7 +95,12 @@ export async function connectHttp2(
     session.once("error", fail);
     session.once("close", closed);
     session.once("remoteSettings", ready);
+    signal?.addEventListener("abort", abort, { once: true });
   });
+}
+
+function ended(): CoreError {
+  return new CoreError("ERR_ABORTED", "the wait for a connection was ended");
 }
 
 function unreachable({ address }: Http2Target, words: Http2Words, cause: unknown): CoreError {

@@ -59,6 +59,10 @@ export const IPPROTO_TCP = 6;
 export const IPPROTO_IPV6 = 41;
 export const TCP_NODELAY = 1;
 export const IPV6_V6ONLY = 26;
+/** ip(7), ipv6(7): a datagram comes with the address that it was sent to, and may be sent from one. */
+export const IP_PKTINFO = 8;
+export const IPV6_RECVPKTINFO = 49;
+export const IPV6_PKTINFO = 50;
 
 /** udp(7): a message is cut into datagrams of this length; datagrams come as one message. */
 export const SOL_UDP = 17;

@@ -1,9 +1,11 @@
 import {
   IP_MTU,
+  IP_PKTINFO,
   IPPROTO_IP,
   IPPROTO_IPV6,
   IPPROTO_TCP,
   IPV6_MTU,
+  IPV6_RECVPKTINFO,
   IPV6_V6ONLY,
   LINGER_BYTES,
   SO_ERROR,
@@ -63,6 +65,13 @@ export function setReusePort(fd: number): number {
 /** ipv6(7): `::` does not take the IPv4 addresses too. */
 export function setV6Only(fd: number): number {
   return setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, ONE.address, INT_BYTES);
+}
+
+/** ip(7), ipv6(7): datagrams come with the address of this machine that they were sent to. */
+export function setPacketInfo(fd: number, isV6: boolean): number {
+  return isV6
+    ? setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, ONE.address, INT_BYTES)
+    : setsockopt(fd, IPPROTO_IP, IP_PKTINFO, ONE.address, INT_BYTES);
 }
 
 /** socket(7): the kernel doubles the value and caps it at net.core.rmem_max. */

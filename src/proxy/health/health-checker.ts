@@ -28,6 +28,9 @@ export interface CheckedGroup {
 /** How a server is spoken to, where it is not enough that it takes connections. */
 export type TalkTo = (id: ServerId) => ServerTalk | undefined;
 
+/** Descriptors or memory of this process are used up: that says nothing about a server, and is so for all of them. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
+
 export type OnEdge = (id: ServerId, edge: HealthEdge, reason: string) => void;
 
 /** Checks every server of every group, on one loop for all. */
@@ -141,8 +144,10 @@ class WatchedServer {
 
   #finished({ ok, reason }: CheckResult): void {
     this.#run = undefined;
-    this.#group.checked(this.#id, ok);
-    this.#told(ok ? this.#state.checkSucceeded() : this.#state.checkFailed(reason));
+    if (ok || !OWN_FAULTS.has(reason)) {
+      this.#group.checked(this.#id, ok);
+      this.#told(ok ? this.#state.checkSucceeded() : this.#state.checkFailed(reason));
+    }
     this.#net.loop.arm(this.#next, this.#state.nextCheckInMs);
   }
 

@@ -99,6 +99,12 @@ export class GroupRuntime implements TargetHome {
       : ipAddress(address, port);
   }
 
+  /** Datagrams would go there without TLS, or beside the tunnel. */
+  get isForStreams(): boolean {
+    const { tls, transport } = this.#settings;
+    return tls !== undefined || transport === "kcp";
+  }
+
   nowMs(): number {
     return this.#options.nowMs();
   }
@@ -114,9 +120,11 @@ export class GroupRuntime implements TargetHome {
     if (settings.transport !== transport) this.#targets.clear();
     if (!deepEqual(settings.tls, tls)) {
       const dialer = settings.tls && this.#options.openTls(settings.tls, this.key);
-      // Connections that are open, or under way, go on as they began.
+      // Connections that are open, or under way, go on as they began; those that wait for the next request are
+      // kept by target, and nobody asks for the old ones any more.
       this.#dialer?.close();
       this.#dialer = dialer;
+      this.#targets.clear();
     }
     if (settings.method !== method) this.group.setMethod(settings.method);
     if (settings.slowStartMs !== slowStartMs) this.group.setSlowStartMs(settings.slowStartMs);

@@ -13,6 +13,7 @@ export interface TargetHome {
   nowMs(): number;
   addressOf(server: Server): SocketAddress;
   secured(fd: StreamFd, server: string): StreamFd;
+  readonly isForStreams: boolean;
   /** A connection failed, with why; or, after such, one succeeded. */
   experienced(server: Server, failure: string | undefined): void;
 }
@@ -38,6 +39,10 @@ export class ServerTarget implements DialTarget {
 
   secured(fd: StreamFd): StreamFd {
     return this.#home.secured(fd, this.key);
+  }
+
+  get isForStreams(): boolean {
+    return this.#home.isForStreams;
   }
 
   opened(): void {

@@ -14,6 +14,10 @@ export interface Introduction {
   readonly command?: Exclude<Socks5Command, "bind">;
   /** In which words it asked, where it may use several. */
   readonly asked?: "socks5" | "connect" | "http";
+  /** How much of it is still to come that is for where it wants to go; missing: all that comes. */
+  readonly leftBytes?: number;
+  /** What it was let in by, which may be withdrawn before it asks for something. */
+  readonly pass?: string;
 }
 
 /** What comes of the bytes so far. `say` goes to the client. */

@@ -9,6 +9,8 @@ export interface DialTarget {
   readonly address: SocketAddress;
   /** A connection that is being made to it, as it is spoken on: within TLS. Missing: as it is. */
   secured?(fd: StreamFd): StreamFd;
+  /** Whether datagrams must not be sent there: its TLS, or its tunnel, is for streams. Missing: they may. */
+  readonly isForStreams?: boolean;
   /** A connection to it begins; `closed` follows, whatever becomes of it. */
   opened(): void;
   closed(): void;

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { parseTargetRule } from "../../core/model/target-rules.ts";
+import { ACCESS_WORDS } from "../../core/model/websocks.ts";
 import { FakeStream } from "../../net/fake-stream.fixture.ts";
 import type { StreamFd } from "../../net/fd.ts";
 import { MemoryHosts } from "../../net/memory/memory-host.ts";
@@ -7,8 +9,9 @@ import { SimulatedNetwork } from "../../net/memory/simulated-network.ts";
 import { NetEventLoop } from "../../net/net-event-loop.ts";
 import { ERRNO, errnoName } from "../../platform/errno.ts";
 import { ipAddress, type SocketAddress } from "../../platform/socket-address.ts";
+import { AllowedTargets } from "../websocks/allowed-targets.ts";
 import { Dial } from "./dial.ts";
-import { type DialTarget, ListTargets } from "./dial-targets.ts";
+import { type DialTarget, type DialTargets, ListTargets } from "./dial-targets.ts";
 
 const SERVERS = [1, 2, 3, 4, 5];
 const CONNECT_TIMEOUT_MS = 1000;
@@ -40,7 +43,7 @@ class RefusingProvider extends MemoryProvider {
 }
 
 /** A dial to five servers, port 1 to 5, and what it told whom. */
-function setting() {
+function setting(within: (targets: DialTargets) => DialTargets = (targets) => targets) {
   const network = new SimulatedNetwork({ seed: 3 });
   const provider = new RefusingProvider(new MemoryHosts(network).add("a", ["10.0.0.1"]));
   const net = new NetEventLoop({
@@ -61,7 +64,7 @@ function setting() {
     failed: (result) => void told.push(`${port} failed ${errnoName(result)}`),
     moved: () => undefined,
   });
-  const dial = new Dial(net, new ListTargets(SERVERS.map(targetOf)), {
+  const dial = new Dial(net, within(new ListTargets(SERVERS.map(targetOf))), {
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     bufferBytes: 1024,
     handler: {
@@ -86,6 +89,15 @@ test("a server that refuses is passed by", () => {
   network.clock.advance(10);
   const success = ["2 opened", "2 connected", `dialed ${JSON.stringify(address)}`];
   expect(told).toEqual([...failureOf(1, "ECONNREFUSED"), ...success]);
+});
+
+test("where rules leave none of the addresses of a name, that is what is told", () => {
+  const rule = parseTargetRule("deny 10.0.0.0/8", ACCESS_WORDS);
+  if (rule === undefined) throw new Error("no rule");
+  const wanted = { host: "a.example", isName: true, port: 80 };
+  const { dial, told } = setting((targets) => new AllowedTargets(targets, [rule], wanted));
+  dial.start();
+  expect(told).toEqual(["gave up EACCES"]);
 });
 
 test("three servers are tried, not more", () => {

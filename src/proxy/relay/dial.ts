@@ -52,7 +52,8 @@ export class Dial implements EndOwner, Dialing {
   #target: DialTarget | undefined;
   #attempts = 0;
   #beganMs = 0;
-  #lastResult: number;
+  /** Undefined while none was tried. */
+  #lastResult: number | undefined;
 
   constructor(
     net: NetEventLoop,
@@ -61,7 +62,6 @@ export class Dial implements EndOwner, Dialing {
   ) {
     this.#net = net;
     this.#targets = targets;
-    this.#lastResult = targets.noneResult;
     this.#options = options;
     this.#handler = options.handler;
   }
@@ -69,7 +69,8 @@ export class Dial implements EndOwner, Dialing {
   start(): void {
     const target = this.#attempts < MAX_ATTEMPTS ? this.#targets.next() : undefined;
     if (target === undefined) {
-      this.#handler.dialFailed(this.#lastResult);
+      // Read now: why there is none may show only when one is asked for.
+      this.#handler.dialFailed(this.#lastResult ?? this.#targets.noneResult);
       return;
     }
     this.#attempts += 1;

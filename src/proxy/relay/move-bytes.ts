@@ -42,6 +42,7 @@ export function moveBytes(from: RelayEnd, to: RelayEnd, host: MoveHost): number 
 
 /** How many bytes; 0 at the end of the stream; or a negative errno. */
 function take(from: RelayEnd, to: RelayEnd, host: MoveHost): number {
+  if (from.leftBytes !== Number.POSITIVE_INFINITY) return copyWithin(from, to, host);
   if (from.bulkReads < BULK_READS) return copy(from, to, host, from.bufferBytes);
   const pipe = borrowPipe(from, to, host);
   return pipe === undefined
@@ -120,6 +121,17 @@ function fillPipe(from: RelayEnd, pipe: Pipe, { provider }: MoveHost): number {
   from.pipe = pipe;
   from.received += count;
   if (count < BULK_BYTES) from.bulkReads = 0;
+  return count;
+}
+
+/** As `copy`, no further than to the last byte that is for the other end. */
+function copyWithin(from: RelayEnd, to: RelayEnd, host: MoveHost): number {
+  if (from.leftBytes === 0) {
+    const count = from.fd.read(host.scratch, 0, 1);
+    return count > 0 ? -ERRNO.ECONNABORTED : count;
+  }
+  const count = copy(from, to, host, Math.min(from.bufferBytes, from.leftBytes));
+  if (count > 0) from.leftBytes -= count;
   return count;
 }
 

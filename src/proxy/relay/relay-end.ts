@@ -35,6 +35,8 @@ export class RelayEnd implements ReadyHandler {
   /** Its FIN was read; and passed on. */
   hasEnded = false;
   isEndPassed = false;
+  /** So much more may come from it; what comes beyond is not for the other end, and ends both. */
+  leftBytes: number = Number.POSITIVE_INFINITY;
   /** How many reads in a row filled the buffer. */
   bulkReads = 0;
   /** The most that is read at once. */

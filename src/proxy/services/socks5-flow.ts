@@ -47,7 +47,7 @@ export class Socks5Flow implements ReadyHandler {
   open(targets: DialTargets): void {
     if (!this.#isOpen) return;
     const target = targets.next();
-    if (target === undefined || target.address.family === "unix") {
+    if (target === undefined || target.address.family === "unix" || target.isForStreams === true) {
       this.close();
       return;
     }

@@ -113,7 +113,7 @@ export class UdpEntrance implements Entrance, FrontReader {
     const target = this.#called.allows(() => ip, "UDP")
       ? this.#called.upstreamFor(() => ip)?.choose({ client: ip, fallsBack })
       : undefined;
-    if (target === undefined) {
+    if (target === undefined || target.isForStreams) {
       this.#row.failed();
       return undefined;
     }

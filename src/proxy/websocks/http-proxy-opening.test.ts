@@ -41,6 +41,23 @@ test("a request with its host in the target goes on as one to that host alone", 
 });
 
 test.each([
+  ["GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 0],
+  ["POST http://a/ HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe", 3],
+  ["POST http://a/ HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 0],
+  [
+    "POST http://a/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+    Number.POSITIVE_INFINITY,
+  ],
+])("of a request that goes on, as much is passed as belongs to it (%#)", (text, leftBytes) => {
+  expect(feed(text)).toMatchObject({ kind: "done", introduction: { leftBytes } });
+});
+
+test.each([
+  [
+    "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/ HTTP/1.1\r\nHost: b\r\n\r\n",
+    "HTTP/1.1 400 Bad Request",
+    "",
+  ],
   ["GET /proxy.pac HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK", "the script"],
   ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found", "This is a proxy"],
   ["GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request", ""],

@@ -63,7 +63,7 @@ export class HttpProxyOpening implements Opening {
         const isPlain = /^http:/i.test(textOfTarget(head));
         const wanted = isPlain ? targetOf(head.host, HTTP_PORT) : undefined;
         if (wanted === undefined) return badTarget();
-        return done(wanted, "http", Buffer.concat([renderProxiedRequest(head), after]));
+        return this.#pass(head, wanted, after);
       }
       case "origin":
         if (PAC_PATHS.has(head.path)) {
@@ -73,6 +73,30 @@ export class HttpProxyOpening implements Opening {
       case "asterisk":
         return badTarget();
     }
+  }
+
+  /** The next request may be for another server, and none of the business of this one, whatever that says. */
+  #pass(head: RequestHead, wanted: Socks5Address, after: Buffer): OpeningStep {
+    const leftBytes = bodyBytesOf(head) - after.length;
+    if (leftBytes < 0) {
+      const reason = "another request came before the first was answered";
+      return farewell(renderPlainResponse(BAD_REQUEST), reason);
+    }
+    const step = done(wanted, "http", Buffer.concat([renderProxiedRequest(head), after]));
+    return { ...step, introduction: { ...step.introduction, leftBytes } };
+  }
+}
+
+/** Infinite where only the bytes themselves tell where it ends. */
+function bodyBytesOf({ body, upgrade }: RequestHead): number {
+  if (upgrade !== "") return Number.POSITIVE_INFINITY;
+  switch (body.kind) {
+    case "none":
+      return 0;
+    case "length":
+      return body.bytes;
+    default:
+      return Number.POSITIVE_INFINITY;
   }
 }
 
@@ -91,7 +115,11 @@ function targetOf(text: string, defaultPort?: number): Socks5Address | undefined
   return { host, isName: ip === undefined, port: place.port };
 }
 
-function done(wanted: Socks5Address, asked: "connect" | "http", rest: Buffer): OpeningStep {
+function done(
+  wanted: Socks5Address,
+  asked: "connect" | "http",
+  rest: Buffer,
+): Extract<OpeningStep, { kind: "done" }> {
   return { kind: "done", introduction: { wanted, command: "connect", asked }, rest };
 }
 

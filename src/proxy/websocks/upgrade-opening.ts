@@ -11,8 +11,8 @@ import {
 import type { Site } from "./site.ts";
 
 export interface UpgradeOpeningOptions {
-  /** Says whether somebody may have a tunnel. */
-  readonly admits: (credentials: BasicCredentials | undefined) => boolean;
+  /** What somebody is let in by who may have a tunnel; undefined for all others. */
+  readonly admits: (credentials: BasicCredentials | undefined) => string | undefined;
   /** What all others see. */
   readonly site: Site;
 }
@@ -56,12 +56,13 @@ export class UpgradeOpening implements Opening {
   }
 
   #upgrade({ key, credentials, rest }: Extract<FirstRequest, { kind: "upgrade" }>): OpeningStep {
-    if (!this.#options.admits(credentials)) {
+    const pass = this.#options.admits(credentials);
+    if (pass === undefined) {
       const say = renderPlainResponse(UNAUTHORIZED);
       const reason = "wrong user or password, or a clock that is more than a minute off";
       return { kind: "farewell", say, afterMs: WRONG_PASSWORD_MS, reason };
     }
-    return { kind: "done", introduction: {}, rest, say: renderUpgradeResponse(key) };
+    return { kind: "done", introduction: { pass }, rest, say: renderUpgradeResponse(key) };
   }
 }
 

@@ -45,14 +45,21 @@ export class WebsocksService extends Socks5Service {
   }
 
   override openingsFor(client: StreamFd): Opening[] {
-    const admits = (credentials: BasicCredentials | undefined): boolean =>
-      this.#admits(credentials, client);
+    const admits = (credentials: BasicCredentials | undefined): string | undefined =>
+      this.#admit(credentials, client);
     return [
       ...this.peerOpenings(client),
       new UpgradeOpening({ admits, site: this.#site }),
       new FrameOpening(this.idleTimeoutMs),
       new Socks5Opening(),
     ];
+  }
+
+  /** A connection may be kept ready for long: who is no user any more gets no tunnel by it. */
+  override allows(client: StreamFd, introduction: Introduction): boolean {
+    const { pass } = introduction;
+    const isUser = pass === undefined || this.#users.isGood(pass);
+    return isUser && super.allows(client, introduction);
   }
 
   /** Datagrams do not go through a tunnel. */
@@ -81,11 +88,11 @@ export class WebsocksService extends Socks5Service {
     );
   }
 
-  #admits(credentials: BasicCredentials | undefined, client: StreamFd): boolean {
+  #admit(credentials: BasicCredentials | undefined, client: StreamFd): string | undefined {
     const { user, token } = credentials ?? { user: "", token: "" };
-    const isRight = this.#users.areRight(user, token, this.#nowMs());
-    if (!isRight) this.#noteWrong(client);
-    return isRight;
+    const pass = this.#users.admit(user, token, this.#nowMs());
+    if (pass === undefined) this.#noteWrong(client);
+    return pass;
   }
 
   /** Not what was given: a password may be among it, meant for somewhere else. */

@@ -30,3 +30,12 @@ test.each([
 ])("%s does not come in with %s", (name, token) => {
   expect(users.areRight(name, token, NOW_MS)).toBe(false);
 });
+
+test("who was let in is not any more when the password is another one, or the user is gone", () => {
+  const pass = users.admit("alice", tokenOf("wonderful"), NOW_MS) ?? "";
+  const now = (name: string, password: string) => new WebsocksUsers([{ name, password }]);
+  expect(users.admit("alice", tokenOf("builder"), NOW_MS)).toBeUndefined();
+  expect(now("alice", "wonderful").isGood(pass)).toBe(true);
+  expect(now("alice", "other").isGood(pass)).toBe(false);
+  expect(now("bob", "wonderful").isGood(pass)).toBe(false);
+});

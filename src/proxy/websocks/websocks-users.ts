@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { goodMinutes, websocksSecret, websocksToken } from "../../wire/websocks/websocks-token.ts";
 import type { UserConfig } from "../engine-config.ts";
 
@@ -8,11 +8,25 @@ const KEY_BYTES = 32;
 export class WebsocksUsers {
   readonly #key = randomBytes(KEY_BYTES);
   readonly #secrets: ReadonlyMap<string, string>;
+  readonly #passes: ReadonlySet<string>;
   /** Stands for the secret of somebody who is not known: no password has it. */
   readonly #unknown = randomBytes(KEY_BYTES).toString("base64");
 
   constructor(users: readonly UserConfig[]) {
     this.#secrets = new Map(users.map(({ name, password }) => [name, websocksSecret(password)]));
+    this.#passes = new Set([...this.#secrets].map(([name, secret]) => passOf(name, secret)));
+  }
+
+  /** What a user is let in by, for as long as nothing is changed about it; undefined where it is not right. */
+  admit(name: string, token: string, nowMs: number): string | undefined {
+    return this.areRight(name, token, nowMs)
+      ? passOf(name, this.#secrets.get(name) ?? this.#unknown)
+      : undefined;
+  }
+
+  /** Whether who was let in by it, perhaps when there were other users, would be let in now. */
+  isGood(pass: string): boolean {
+    return this.#passes.has(pass);
   }
 
   /** Whether the token is that of the user, for this minute or one of the two beside it. */
@@ -32,4 +46,11 @@ export class WebsocksUsers {
   #digestOf(token: string): Buffer {
     return createHmac("sha256", this.#key).update(token).digest();
   }
+}
+
+/** Not the secret itself: it is kept with each connection. */
+function passOf(name: string, secret: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([name, secret]))
+    .digest("base64");
 }

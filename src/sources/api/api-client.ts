@@ -115,7 +115,7 @@ export class ApiClient {
   async #connect(): Promise<WatchCall> {
     const { connectTimeoutMs, maxMessageBytes } = { ...DEFAULTS, ...this.#options };
     const { address, tls } = this.#options;
-    const session = await connectApi({ address, tls }, connectTimeoutMs);
+    const session = await connectApi({ address, tls }, connectTimeoutMs, this.#abort.signal);
     if (this.#abort.signal.aborted) {
       session.destroy();
       throw closed();

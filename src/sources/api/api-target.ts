@@ -6,8 +6,13 @@ export type ApiTarget = Http2Target;
 
 /**
  * Connects to an API.
- * @throws CoreError ERR_API_UNREACHABLE, or ERR_CONFIG_INVALID where a TLS file can not be read
+ * @param signal ends the wait
+ * @throws CoreError ERR_API_UNREACHABLE, ERR_ABORTED, or ERR_CONFIG_INVALID where a TLS file can not be read
  */
-export function connectApi(target: ApiTarget, timeoutMs: number): Promise<ClientHttp2Session> {
-  return connectHttp2(target, { what: "the API", code: "ERR_API_UNREACHABLE" }, timeoutMs);
+export function connectApi(
+  target: ApiTarget,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<ClientHttp2Session> {
+  return connectHttp2(target, { what: "the API", code: "ERR_API_UNREACHABLE" }, timeoutMs, signal);
 }

@@ -9,9 +9,14 @@ const LINE = 64;
 /**
  * The certificate of a manager's authority, PEM, of which a join token tells the hash: with it, and not before,
  * the manager can be checked.
- * @throws CoreError ERR_API_UNREACHABLE, ERR_UNAUTHORIZED where it is another manager
+ * @param signal ends the wait
+ * @throws CoreError ERR_API_UNREACHABLE, ERR_ABORTED, ERR_UNAUTHORIZED where it is another manager
  */
-export function fetchAuthority(address: ListenAddress, pin: string): Promise<string> {
+export function fetchAuthority(
+  address: ListenAddress,
+  pin: string,
+  signal?: AbortSignal,
+): Promise<string> {
   const place = address.kind === "unix" ? { path: address.path } : address;
   const where = formatListenAddress(address);
   return new Promise((resolve, reject) => {
@@ -22,6 +27,13 @@ export function fetchAuthority(address: ListenAddress, pin: string): Promise<str
       const why = `the manager at ${where} can not be reached: ${messageOf(cause)}`;
       reject(new CoreError("ERR_API_UNREACHABLE", why, { cause }));
     };
+    const abort = (): void => {
+      socket.destroy();
+      reject(new CoreError("ERR_ABORTED", "the wait for the manager was ended"));
+    };
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    socket.once("close", () => signal?.removeEventListener("abort", abort));
     // Also where the other end does not close it.
     socket.setTimeout(TIMEOUT_MS, () => fail(new Error(`no answer within ${TIMEOUT_MS} ms`)));
     socket.once("error", fail);

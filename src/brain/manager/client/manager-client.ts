@@ -1,5 +1,4 @@
 import type { ClientHttp2Session } from "node:http2";
-import { abortable } from "../../../core/abortable.ts";
 import { CoreError, type ErrorCode } from "../../../core/errors.ts";
 import { connectHttp2, type Http2Target } from "../../../platform/http2/connect-http2.ts";
 import { type GrpcEnd, GrpcStream } from "../../../platform/http2/grpc-stream.ts";
@@ -34,8 +33,7 @@ export class ManagerClient {
    * @throws CoreError ERR_API_UNREACHABLE, ERR_CONFIG_INVALID, ERR_ABORTED
    */
   static async connect(target: Http2Target, signal?: AbortSignal): Promise<ManagerClient> {
-    const connecting = connectHttp2(target, WORDS, CONNECT_TIMEOUT_MS);
-    const session = await (signal === undefined ? connecting : untilEnd(connecting, signal));
+    const session = await connectHttp2(target, WORDS, CONNECT_TIMEOUT_MS, signal);
     keepAlive(session, DEFAULT_KEEP_ALIVE);
     return new ManagerClient(session);
   }
@@ -81,22 +79,6 @@ export class ManagerClient {
 
   close(): void {
     this.#session.destroy();
-  }
-}
-
-/** One that comes after all is not needed any more. */
-async function untilEnd(
-  connecting: Promise<ClientHttp2Session>,
-  signal: AbortSignal,
-): Promise<ClientHttp2Session> {
-  try {
-    return await abortable(connecting, signal);
-  } catch (error) {
-    connecting.then(
-      (session) => session.destroy(),
-      () => undefined,
-    );
-    throw error;
   }
 }
 
