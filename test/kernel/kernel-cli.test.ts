@@ -51,8 +51,9 @@ class Machine {
     return this.#namespace.run(() => startCli(["run", ...this.#state, ...flags]));
   }
 
-  explain(): Promise<CliResult> {
-    const packet = ["--src", "198.51.100.9", "--dst", "10.96.0.10:80", "--in", "outside"];
+  explain(origin: "outside" | "node" = "outside"): Promise<CliResult> {
+    const source = origin === "node" ? "192.0.2.1" : "198.51.100.9";
+    const packet = ["--src", source, "--dst", "10.96.0.10:80", "--in", origin];
     return this.cli("explain", ...this.#state, ...packet, "--backend", "nftables", "--live");
   }
 
@@ -90,6 +91,25 @@ describe("portolan in the kernel", requires("linux", "root", "nft", "iptables"),
     const altered = await machine.explain();
     expect(altered.stdout).toContain("It DIFFERS from the reference");
     expect(altered.code).toBe(1);
+  });
+
+  test("explain --live tells where a connect(2) of this node leads; where it has to and can not, a start is refused", {
+    timeout: 60_000,
+    ...requires("cgroup2"),
+  }, async () => {
+    const machine = new Machine();
+    const direct = machine.start("--to", "nftables");
+    await direct.waitFor(/in the kernel now: 1 services with 1 endpoints/, "stderr");
+    const { stdout } = await machine.explain("node");
+    expect(stdout).toMatch(
+      /connect\(2\): program \d+ portolan_conn4 leads 10\.96\.0\.10:80 to\n\s+100 %: 10\.244\.1\.1:8080\n/,
+    );
+    expect(await direct.stop()).toMatchObject({ code: 0 });
+    expect((await machine.explain("node")).stdout).not.toContain("connect(2)");
+    const nowhere = ["--direct-connect-cgroup", "/nowhere", "--once"];
+    const refused = await machine.run("--to", "nftables", "--direct-connect", "on", ...nowhere);
+    expect(refused.stderr).toContain("--direct-connect on: ENOENT");
+    expect(refused.code).toBe(4);
   });
 
   test("a second data plane is refused with the name and pid of the first; clean-up of it is not", {

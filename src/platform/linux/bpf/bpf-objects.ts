@@ -33,15 +33,20 @@ const ID_BYTES = 4;
 
 /**
  * BPF_PROG_QUERY of bpf(2): the numbers of the programs that work for a cgroup, in their order.
+ * @param reach `own`: those that are attached to itself, not to one above it
  * @throws CoreError ERR_SYSTEM_CALL
  */
-export function programsOf(cgroup: number, attachType: number): readonly number[] {
+export function programsOf(
+  cgroup: number,
+  attachType: number,
+  reach: "effective" | "own" = "effective",
+): readonly number[] {
   const ids = allocateNative(MOST_PROGRAMS * ID_BYTES);
   const attributes = allocateNative(ATTRIBUTE_BYTES);
   const { view } = attributes;
   view.setUint32(QUERY.target, cgroup, true);
   view.setUint32(QUERY.attachType, attachType, true);
-  view.setUint32(QUERY.flags, BPF_F_QUERY_EFFECTIVE, true);
+  view.setUint32(QUERY.flags, reach === "effective" ? BPF_F_QUERY_EFFECTIVE : 0, true);
   putPointer(view, QUERY.programIds, ids.address);
   view.setUint32(QUERY.count, MOST_PROGRAMS, true);
   const result = bpf(BPF_COMMAND.programQuery, attributes, QUERY.bytes);
