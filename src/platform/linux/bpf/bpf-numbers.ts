@@ -22,10 +22,13 @@ export const MAP_TYPE = {
   array: 2,
   perCpuArray: 6,
   lruHash: 9,
+  lpmTrie: 11,
 } as const;
 
 /** Memory is taken entry by entry, not all at once. */
 export const BPF_F_NO_PREALLOC = 1;
+/** An array that a process can map. */
+export const BPF_F_MMAPABLE = 0x400;
 
 export const PROGRAM_TYPE = {
   schedClassifier: 3,
