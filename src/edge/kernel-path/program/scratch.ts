@@ -3,23 +3,18 @@
  * the verifier knows nothing about, so it does not follow each way through a program by itself.
  */
 
-const BLOCK_BYTES = 64;
-
 /** What is sealed at most: 8 bytes of segment header, and a packet. */
 export const MAX_TEXT_BYTES = 520;
 export const MAX_BLOCKS = 9;
-
-const TEXT_AT = 64;
-const BEHIND_TEXT = 640;
 
 /** Where a field is. */
 export const SCRATCH = {
   /** Ethernet, IPv4, UDP and the prefix of the wire form: 58 bytes at most. */
   headers: 0,
   /** Segment header and packet, with room for whole blocks of ciphers, or for the tag behind it. */
-  text: TEXT_AT,
+  text: 64,
   packet: 72,
-  keystream: BEHIND_TEXT,
+  keystream: 640,
   /** RFC 8439, 2.3: constants, key, number of the block, nonce. */
   state: 704,
   tag: 768,
@@ -45,10 +40,12 @@ export const SCRATCH = {
   peer: 1012,
   tun: 1016,
   counter: 1020,
+  /** Of a datagram, by what it says. */
+  mode: 1024,
 } as const;
 
-export const SCRATCH_BYTES = 1024;
-export const KEYSTREAM_BYTES: number = BLOCK_BYTES;
+export const SCRATCH_BYTES = 1032;
+export const KEYSTREAM_BYTES = 64;
 
 /** The entries of both programs: while one is at work, the other may begin on the same processor. */
 export const SENDING_SCRATCH = 0;
