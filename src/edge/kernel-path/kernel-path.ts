@@ -116,7 +116,7 @@ export class KernelPath {
     return this.#peers.share(keys);
   }
 
-  /** Both ends have a session from now on, and packets go by it. */
+  /** Both ends are known to have a session, so it may be heard; packets go by it where it is the peer's. */
   use(peer: Peer, session: Session): void {
     this.#peers.use(peer, session);
   }

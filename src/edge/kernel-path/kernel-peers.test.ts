@@ -132,6 +132,15 @@ describe("peers of the kernel path", requires("linux"), () => {
     expect(world.senders).toEqual([`01000000 ${THERE} ${PORT}`]);
   });
 
+  test("one that the other end sends by is heard beside the one that is sent by here", () => {
+    const peer = world.set(KEYED);
+    const [own, other] = [world.session("secure", 1), world.session("secure", 3)];
+    world.use(peer, own);
+    world.peers.use(peer, other);
+    expect(world.sending?.slice(2 * PEER_VALUE.sealingKey)).toBe("01".repeat(32));
+    expect(world.senders).toEqual([`01000000 ${THERE} ${PORT}`, `02000000 ${THERE} ${PORT}`]);
+  });
+
   test("new keys are sent by at once, and the old ones heard until their session ends", () => {
     const peer = world.set(KEYED);
     const [old, fresh] = [world.session("secure", 1), world.session("secure", 3)];

@@ -65,11 +65,13 @@ export class KernelPeers {
     return record && new KernelSession(record, keys, (session) => this.#release(session));
   }
 
-  /** Both ends have a session from now on, and packets go by it. */
+  /** Both ends are known to have a session, so it may be heard; packets go by it where it is the peer's. */
   use(peer: Peer, session: Session): void {
     const seat = this.#seat(peer);
     const { shared } = session;
     if (shared instanceof KernelSession) {
+      const isHeard = seat.sessions.has(shared);
+      if (isHeard && peer.session !== session) return;
       shared.session = session;
       seat.sessions.add(shared);
     }

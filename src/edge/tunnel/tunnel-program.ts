@@ -275,7 +275,10 @@ export class TunnelProgram implements LoopProgram {
   #confirm(session: Session): void {
     const peer = this.#path.book.get(session.node);
     const isNewer = peer?.session === undefined || peer.session.createdMs < session.createdMs;
-    if (peer !== undefined && isNewer) this.#handshakes.use(peer, session);
+    if (peer === undefined) return;
+    if (isNewer) this.#handshakes.use(peer, session);
+    // Where both ends began one, each sends by its own.
+    else this.#kernel?.use(peer, session);
   }
 
   #onSession(peer: Peer, session: Session): void {
