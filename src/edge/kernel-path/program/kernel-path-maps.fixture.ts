@@ -121,6 +121,10 @@ export class FilledMaps {
     this.#maps.setting.set(number(0), value);
   }
 
+  get isOn(): boolean {
+    return this.#maps.setting.get(number(0))?.[SETTING.isOn] === 1;
+  }
+
   addRoute(address: string, bits: number, peer: number): void {
     const isV6 = address.includes(":");
     const bytes = addressOf(address);
@@ -155,10 +159,6 @@ export class FilledMaps {
 
   setSlowNs(protocol: number, from: Ends, ns: bigint): void {
     this.#maps.slow.set(flowKey(protocol, from), wide(ns));
-  }
-
-  forgetSlow(protocol: number, from: Ends): void {
-    this.#maps.slow.delete(flowKey(protocol, from));
   }
 
   addPlace(place: number, peer: number): void {
