@@ -9,40 +9,54 @@ const WORDS = 16;
 const WORD_BYTES = 4;
 const COUNTER_WORD = 12;
 const DOUBLE_ROUNDS = 10;
-/** Columns, then diagonals: RFC 8439, 2.3. */
-const QUARTERS = [
-  [0, 4, 8, 12],
-  [1, 5, 9, 13],
-  [2, 6, 10, 14],
-  [3, 7, 11, 15],
-  [0, 5, 10, 15],
-  [1, 6, 11, 12],
-  [2, 7, 8, 13],
-  [3, 4, 9, 14],
-] as const;
+type Quarter = readonly [a: number, b: number, c: number, d: number];
+/**
+ * Columns, then diagonals (RFC 8439, 2.3), two at a time: one of them goes on while the other waits for its results,
+ * and the words of both are in registers.
+ */
+const PAIRS: readonly (readonly [Quarter, Quarter])[] = [
+  [
+    [0, 4, 8, 12],
+    [1, 5, 9, 13],
+  ],
+  [
+    [2, 6, 10, 14],
+    [3, 7, 11, 15],
+  ],
+  [
+    [0, 5, 10, 15],
+    [1, 6, 11, 12],
+  ],
+  [
+    [2, 7, 8, 13],
+    [3, 4, 9, 14],
+  ],
+];
 /** How far each of the four steps of a quarter round turns: RFC 8439, 2.1. */
 const TURNS = [16, 12, 8, 7] as const;
 
-const COUNT = "r6";
+const SPARE = "r0";
+const COUNT = "r9";
+const MEMORY_AT: number = -KEYSTREAM_BYTES - 8;
+
+const stateAt = (word: number) => SCRATCH.state + word * WORD_BYTES;
+const frameAt = (word: number) => word * WORD_BYTES - KEYSTREAM_BYTES;
 
 /** A function: r1 is the scratch memory, r2 the number of the block, which is written to `keystream`. */
 export function emitChacha20(assembler: BpfAssembler): void {
-  const stateAt = (word: number) => SCRATCH.state + word * WORD_BYTES;
-  const frameAt = (word: number) => word * WORD_BYTES - KEYSTREAM_BYTES;
   assembler.label(BLOCK).store(32, "r1", stateAt(COUNTER_WORD), "r2");
   for (let word = 0; word < WORDS; word += 2) {
-    assembler.load(64, "r0", "r1", stateAt(word)).store(64, "r10", frameAt(word), "r0");
+    assembler.load(64, SPARE, "r1", stateAt(word)).store(64, "r10", frameAt(word), SPARE);
   }
-  assembler.move(COUNT, 0).label("double round");
-  for (const words of QUARTERS) {
-    const [a, b, c, d] = words;
-    assembler.load(32, "r2", "r10", frameAt(a)).load(32, "r3", "r10", frameAt(b));
-    assembler.load(32, "r4", "r10", frameAt(c)).load(32, "r5", "r10", frameAt(d));
-    quarterRound(assembler, "r2", "r3", "r4", "r5");
-    assembler.store(32, "r10", frameAt(a), "r2").store(32, "r10", frameAt(b), "r3");
-    assembler.store(32, "r10", frameAt(c), "r4").store(32, "r10", frameAt(d), "r5");
+  assembler.store(64, "r10", MEMORY_AT, "r1").move(COUNT, 0).label("double round");
+  const held = new HeldWords(assembler);
+  for (const pair of PAIRS) {
+    held.hold(pair.flat());
+    quarterRounds(assembler, pair, held);
   }
+  held.hold([]);
   assembler.alu("add", COUNT, 1).jumpIf("below", COUNT, DOUBLE_ROUNDS, "double round");
+  assembler.load(64, "r1", "r10", MEMORY_AT);
   for (let word = 0; word < WORDS; word += 1) {
     assembler.load(32, "r2", "r10", frameAt(word)).load(32, "r3", "r1", stateAt(word));
     assembler.alu("add", "r2", "r3", 32);
@@ -51,17 +65,53 @@ export function emitChacha20(assembler: BpfAssembler): void {
   assembler.move("r0", 0).exit();
 }
 
-function quarterRound(
+/** Which words are in registers; all others are in the frame. */
+class HeldWords {
+  readonly #assembler: BpfAssembler;
+  readonly #registers = new Map<number, Register>();
+  #free: readonly Register[] = ["r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8"];
+
+  constructor(assembler: BpfAssembler) {
+    this.#assembler = assembler;
+  }
+
+  /** Writes those back that are not wanted, and reads the rest of those that are. */
+  hold(words: readonly number[]): void {
+    for (const [word, register] of [...this.#registers]) {
+      if (words.includes(word)) continue;
+      this.#assembler.store(32, "r10", frameAt(word), register);
+      this.#registers.delete(word);
+      this.#free = [...this.#free, register];
+    }
+    for (const word of words) {
+      const [register, ...others] = this.#free;
+      if (this.#registers.has(word) || register === undefined) continue;
+      this.#assembler.load(32, register, "r10", frameAt(word));
+      this.#registers.set(word, register);
+      this.#free = others;
+    }
+  }
+
+  at(word: number): Register {
+    return this.#registers.get(word) ?? SPARE;
+  }
+}
+
+function quarterRounds(
   assembler: BpfAssembler,
-  a: Register,
-  b: Register,
-  c: Register,
-  d: Register,
+  pair: readonly [Quarter, Quarter],
+  held: HeldWords,
 ): void {
   for (const [step, turn] of TURNS.entries()) {
-    const [sum, addend, turned] = step % 2 === 0 ? [a, b, d] : [c, d, b];
-    assembler.alu("add", sum, addend, 32).alu("xor", turned, sum, 32);
-    assembler.alu("move", "r0", turned, 32).alu("shiftRight", "r0", 32 - turn, 32);
-    assembler.alu("shiftLeft", turned, turn, 32).alu("or", turned, "r0", 32);
+    const steps = pair.map(([a, b, c, d]) => {
+      const [sum, addend, turned] = step % 2 === 0 ? [a, b, d] : [c, d, b];
+      return { sum: held.at(sum), addend: held.at(addend), turned: held.at(turned) };
+    });
+    for (const { sum, addend } of steps) assembler.alu("add", sum, addend, 32);
+    for (const { sum, turned } of steps) assembler.alu("xor", turned, sum, 32);
+    for (const { turned } of steps) {
+      assembler.alu("move", SPARE, turned, 32).alu("shiftRight", SPARE, 32 - turn, 32);
+      assembler.alu("shiftLeft", turned, turn, 32).alu("or", turned, SPARE, 32);
+    }
   }
 }

@@ -31,7 +31,7 @@ export function lookUp(
 }
 
 /** The same by a number that is known. */
-export function lookUpNumber(assembler: BpfAssembler, map: number, number: number): void {
+function lookUpNumber(assembler: BpfAssembler, map: number, number: number): void {
   assembler.store(32, "r10", NUMBER_AT, number).loadMap("r1", map).move("r2", "r10");
   assembler.alu("add", "r2", NUMBER_AT).call(HELPER.mapLookup).jumpIf("equal", "r0", 0, NEXT);
 }

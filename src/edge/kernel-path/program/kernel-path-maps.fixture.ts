@@ -1,7 +1,11 @@
 /** The maps of the programs, filled by hand. */
 import { cpus } from "node:os";
 import { BpfMap, createMap } from "../../../platform/linux/bpf/bpf-map.ts";
-import { BPF_F_NO_PREALLOC, MAP_TYPE } from "../../../platform/linux/bpf/bpf-numbers.ts";
+import {
+  BPF_F_MMAPABLE,
+  BPF_F_NO_PREALLOC,
+  MAP_TYPE,
+} from "../../../platform/linux/bpf/bpf-numbers.ts";
 import { wordsOfIp } from "../../../wire/ip/address-words.ts";
 import {
   COUNTS,
@@ -72,7 +76,7 @@ const ENTRIES: Readonly<Record<MapName, readonly [type: number, count: number, f
   routesV4: [MAP_TYPE.lpmTrie, 100, BPF_F_NO_PREALLOC],
   routesV6: [MAP_TYPE.lpmTrie, 100, BPF_F_NO_PREALLOC],
   senders: [MAP_TYPE.hash, 100, BPF_F_NO_PREALLOC],
-  records: [MAP_TYPE.array, 4],
+  records: [MAP_TYPE.array, 4, BPF_F_MMAPABLE],
   counts: [MAP_TYPE.perCpuArray, COUNTS.count],
   scratch: [MAP_TYPE.perCpuArray, 2],
 };

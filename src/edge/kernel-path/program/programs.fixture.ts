@@ -13,7 +13,7 @@ import { type KernelPathMaps, MODE_FAST, MODE_SECURE, THIS_NODE } from "../layou
 import { addressOf, FilledMaps, type Way } from "./kernel-path-maps.fixture.ts";
 
 export const PEER = 7;
-export const OTHER_PEER = 8;
+const OTHER_PEER = 8;
 export const PLACE = 3;
 export const RECORD_NUMBER = 2;
 const TAG_BYTES = 16;
@@ -22,7 +22,7 @@ const TUN = 1;
 const ROOM_BYTES = 2048;
 const OUTER_BYTES = 42;
 
-export const KEY: Buffer = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
+const KEY: Buffer = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
 
 /** From here to the peer; the other way round with the ends exchanged. */
 export const WAY: Omit<Way, "mode"> = {
@@ -35,7 +35,7 @@ export const WAY: Omit<Way, "mode"> = {
 };
 
 /** As workloads of the peer and of this node have them. */
-export const NETWORKS = {
+const NETWORKS = {
   peer: ["10.18.2.0/26", "fc00:2::/64"],
   otherPeer: ["10.18.3.0/26", "fc00:3::/64"],
   here: ["10.18.1.0/26", "fc00:1::/64"],
