@@ -55,9 +55,15 @@ const folder = mkdtempSync(join(tmpdir(), "portolan-bench-"));
 const removeFolder = removeAtExit(folder);
 const fast = portolan("fast");
 const secure = portolan("secure");
-const awake = [portolan("fast", AWAKE_MS), portolan("secure", AWAKE_MS)];
+/** As it is where the kernel can not do it, or shall not. */
+const OFF = { kernelPath: "off" } as const;
+const without = [portolan("fast", OFF), portolan("secure", OFF)];
+const awake = [
+  portolan("fast", { ...OFF, awakeMs: AWAKE_MS }),
+  portolan("secure", { ...OFF, awakeMs: AWAKE_MS }),
+];
 const plain = onePacket(folder);
-const all = [direct, vxlan, fast, secure, ...awake, plain, tinc(folder), wireguardGo];
+const all = [direct, vxlan, fast, secure, ...without, ...awake, plain, tinc(folder), wireguardGo];
 const contestants = all.filter(
   ({ name }) => values.only === undefined || values.only.some((part) => name.includes(part)),
 );
@@ -150,14 +156,16 @@ function compare(): readonly Figure[] {
     a === undefined || b === undefined
       ? []
       : [{ name, value: a / b, unit: "times", limit, bound: "least" } as const];
-  const own = [fast, secure, ...awake];
-  const echoes = [...own, plain, wireguardGo].flatMap((contestant): Figure[] => {
-    const [through, without] = [of(contestant, "echoUs"), of(direct, "echoUs")];
-    if (through === undefined || without === undefined) return [];
-    const name = `added to an echo: ${contestant.name}`;
-    const figure = { name, value: through - without, unit: "µs" };
-    return [own.includes(contestant) ? { ...figure, limit: 100 } : figure];
-  });
+  const own = [fast, secure];
+  const echoes = [...own, ...without, ...awake, plain, wireguardGo].flatMap(
+    (contestant): Figure[] => {
+      const [through, without] = [of(contestant, "echoUs"), of(direct, "echoUs")];
+      if (through === undefined || without === undefined) return [];
+      const name = `added to an echo: ${contestant.name}`;
+      const figure = { name, value: through - without, unit: "µs" };
+      return [own.includes(contestant) ? { ...figure, limit: 100 } : figure];
+    },
+  );
   const wire = contestants.find(({ name }) => name === wireguardGo.name) ?? wireguardGo;
   return [
     ...times("TCP: fast beside C", 3, of(fast, "gigabits"), of(plain, "gigabits")),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { TunnelMode } from "../../src/edge/tunnel/peer.ts";
+import type { TunnelOptions } from "../../src/edge/tunnel/tunnel.ts";
 import { generateTunnelKey, publicTunnelKey } from "../../src/edge/tunnel/tunnel-keys.ts";
 import { ipAddress } from "../../src/platform/socket-address.ts";
 import { DEVICE, HOST_IP, INNER_IP, INNER_MTU, type Pair, SIDES, type Side } from "./pair.ts";
@@ -49,12 +50,22 @@ export const vxlan: Contestant = {
   },
 };
 
-/** Through a service: what the right side has is an instance of it. `awakeMs`: see `TunnelOptions`; for echoes only. */
-export function portolan(mode: TunnelMode, awakeMs = 0): Contestant {
+/**
+ * Through a service: what the right side has is an instance of it. As users have it, or with `awakeMs` or without a
+ * kernel path, see `TunnelOptions`; those for echoes only.
+ */
+export function portolan(
+  mode: TunnelMode,
+  { awakeMs = 0, kernelPath = "auto" }: Pick<TunnelOptions, "awakeMs" | "kernelPath"> = {},
+): Contestant {
   const keys = { left: generateTunnelKey(), right: generateTunnelKey() };
+  const marks = [
+    ...(kernelPath === "off" ? ["no kernel path"] : []),
+    ...(awakeMs > 0 ? ["awake"] : []),
+  ];
   return {
-    name: `Portolan ${mode}${awakeMs > 0 ? ", awake" : ""}`,
-    ...(awakeMs > 0 && { loads: ["echo"] }),
+    name: [`Portolan ${mode}`, ...marks].join(", "),
+    ...(marks.length > 0 && { loads: ["echo"] }),
     start: async (pair) => {
       const children: ChildProcess[] = [];
       for (const side of SIDES) {
@@ -69,6 +80,7 @@ export function portolan(mode: TunnelMode, awakeMs = 0): Contestant {
             subnets: [`${INNER_IP[side]}/32`],
             serviceRanges: ["10.30.0.0/16"],
             awakeMs,
+            kernelPath,
           },
           services: [
             {

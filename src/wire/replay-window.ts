@@ -4,24 +4,31 @@ const BITS = WORDS * BITS_PER_WORD;
 /** The word that is being filled holds bits of two rounds: it is not counted. */
 export const WINDOW_SIZE: number = BITS - BITS_PER_WORD;
 
-/** Which counters have come: each is taken once, and none that is too far behind (RFC 6479). */
-export class ReplayWindow {
+/** Which counters have come: each is taken once, and none that is too far behind. */
+export interface CounterWindow {
+  /** The newest that was taken; -1 where none was. */
+  readonly greatest: number;
+  /** Whether it may still come; `take` it when it is known to be genuine. */
+  isNew(counter: number): boolean;
+  /** False where it came before, or is too old. */
+  take(counter: number): boolean;
+}
+
+/** In memory of its own (RFC 6479). */
+export class ReplayWindow implements CounterWindow {
   readonly #words = new Int32Array(WORDS);
   #greatest = -1;
 
-  /** The newest that was taken; -1 where none was. */
   get greatest(): number {
     return this.#greatest;
   }
 
-  /** Whether it may still come; `take` it when it is known to be genuine. */
   isNew(counter: number): boolean {
     if (counter > this.#greatest) return true;
     if (counter + WINDOW_SIZE < this.#greatest) return false;
     return ((this.#words[wordOf(counter)] ?? 0) & bitOf(counter)) === 0;
   }
 
-  /** False where it came before, or is too old. */
   take(counter: number): boolean {
     if (!this.isNew(counter)) return false;
     if (counter > this.#greatest) this.#advance(counter);

@@ -40,7 +40,11 @@ export class EdgeTunnels {
 
   static async open(
     modes: PeerModes,
-    options: Partial<TunnelOptions> & { readonly underlayFamily?: "v4" | "v6" } = {},
+    options: Partial<TunnelOptions> & {
+      readonly underlayFamily?: "v4" | "v6";
+      /** Hosts where all packets pass the tunnel. */
+      readonly withoutKernelPath?: readonly HostName[];
+    } = {},
   ): Promise<EdgeTunnels> {
     const network = EdgeNetwork.open();
     const tunnels = new Map<HostName, Tunnel>();
@@ -61,6 +65,7 @@ export class EdgeTunnels {
             hairpin: ["10.30.255.254", "fdff:ffff::1"],
             probeIntervalMs: 250,
             rehearses: false,
+            kernelPath: options.withoutKernelPath?.includes(name) ? "off" : "auto",
             ...options,
           }),
         ),

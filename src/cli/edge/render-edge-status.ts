@@ -1,6 +1,7 @@
 import type {
   EdgeReport,
   FlowReport,
+  KernelPathReport,
   PeerReport,
   WorkloadReport,
 } from "../../daemon/edge/ask-node.ts";
@@ -14,7 +15,7 @@ const MAX_FLOWS = 20;
 
 /** What people want to know of a node, in lines. */
 export function renderEdgeStatus(report: EdgeReport, paint: Paint): readonly string[] {
-  const { node, workloads, nodes, roundTrips, flows } = report;
+  const { node, workloads, nodes, kernelPath, roundTrips, flows } = report;
   const { name, version, nodeIp, nodePort, subnetwork, subnetworkv6, addresses } = node;
   const head = `edge node ${name} (portolan ${version}), reached at ${nodeIp ?? "no address"}, tunnel port ${nodePort}`;
   if (!node.registered) return [head, "not registered: POST /register says its subnetwork"];
@@ -22,11 +23,18 @@ export function renderEdgeStatus(report: EdgeReport, paint: Paint): readonly str
   return [
     head,
     `subnetwork ${subnetwork} and ${subnetworkv6}: ${used} of ${capacity} addresses used`,
+    ...(kernelPath === undefined ? [] : [kernelPathLine(kernelPath)]),
     ...section(workloads, "no workloads", (some) => workloadTable(some, paint)),
     ...section(nodes, "no other nodes", (some) => nodeTable(some, paint)),
     ...(roundTrips.length === 0 ? [] : ["", ...roundTripMatrix(roundTrips, paint)]),
     ...section(flows, "no flows", (some) => flowTable(some, paint)),
   ];
+}
+
+function kernelPathLine({ isOpen, reason }: KernelPathReport): string {
+  return isOpen
+    ? "short packets pass in the kernel"
+    : `no packets pass in the kernel: ${reason ?? "it was not said why"}`;
 }
 
 function section<T>(

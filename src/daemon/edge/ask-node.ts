@@ -66,7 +66,17 @@ export interface PeerReport {
   readonly bytesOut: number;
 }
 
-const nodesSchema: z.ZodType<{ readonly nodes: readonly PeerReport[] }> = z.object({
+/** Whether short packets pass in the kernel, and why not. */
+export interface KernelPathReport {
+  readonly isOpen: boolean;
+  readonly reason: string | null;
+}
+
+const nodesSchema: z.ZodType<{
+  readonly nodes: readonly PeerReport[];
+  readonly kernelPath?: KernelPathReport | undefined;
+}> = z.object({
+  kernelPath: z.object({ isOpen: z.boolean(), reason: z.string().nullable() }).optional(),
   nodes: z.array(
     z.object({
       name: z.string(),
@@ -116,6 +126,8 @@ export interface EdgeReport {
   readonly node: NodeReport;
   readonly workloads: readonly WorkloadReport[];
   readonly nodes: readonly PeerReport[];
+  /** Missing where the node is of an earlier version. */
+  readonly kernelPath?: KernelPathReport | undefined;
   /** Between all nodes, as far as it is known. */
   readonly roundTrips: readonly RoundTripReport[];
   readonly flows: readonly FlowReport[];

@@ -94,6 +94,7 @@ export async function startEdgeNode(
       onLost: () => guard?.look(),
       looksUpSenders: settings.mqtt !== undefined,
       awakeMs: values.awake,
+      kernelPath: values.kernelPath,
       log,
     });
     const network = new LinuxEdgeNetwork(settings.names.dns ? { tellsResolver: log } : {});

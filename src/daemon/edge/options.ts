@@ -89,6 +89,12 @@ export const EDGE_NODE_OPTIONS = {
     default: "0s",
     help: "for so long after a packet the processors of this machine wait awake for the next: it is sooner on its way, and takes power; 0s: never",
   },
+  kernelPath: {
+    kind: "enum",
+    values: ["auto", "off"],
+    default: "auto",
+    help: "have short packets pass in the kernel where it can do that, which is quicker than waking this program",
+  },
 } as const;
 
 /** What `edge join` takes beside the options of a node. */

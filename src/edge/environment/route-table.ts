@@ -61,8 +61,16 @@ export interface NodeRow {
   readonly bytesOut: number;
 }
 
+/** Whether short packets pass in the kernel. */
+export interface KernelPathRow {
+  readonly isOpen: boolean;
+  /** Why they do not. */
+  readonly reason: string | null;
+}
+
 export interface NodeList {
   nodes(): Promise<readonly NodeRow[]>;
+  kernelPath(): Promise<KernelPathRow>;
 }
 
 export interface FlowList {

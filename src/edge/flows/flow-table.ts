@@ -17,6 +17,7 @@ import {
 } from "./flow.ts";
 import { addressHash, flowHash } from "./flow-hash.ts";
 import { FlowList } from "./flow-list.ts";
+import type { FlowMirror } from "./flow-mirror.ts";
 import { FlowPlaces } from "./flow-places.ts";
 import { FlowRecords } from "./flow-records.ts";
 
@@ -40,6 +41,9 @@ const STATES = FLOW_STATES.map((_, state) => state);
 
 /** When a flow was used last is known to so small a part of the shortest time. */
 const REFRESHES = 128;
+
+/** So many that were used elsewhere are passed over where room is to be made. */
+const MOST_SPARED = 16;
 
 /** Who wants to know of connections, as they outlive a process. Flows are told by their direction to the server. */
 export interface ConnectionObserver {
@@ -65,6 +69,7 @@ export class FlowTable<T> {
   /** Those that were used before, the last one first. */
   readonly #unused: FlowList;
   readonly #observer: ConnectionObserver | undefined;
+  readonly #mirror: FlowMirror<T> | undefined;
   /** The first direction with a hash, with 1 added. */
   readonly #buckets: Int32Array;
   #neverUsed: FlowEnd = 0;
@@ -75,9 +80,11 @@ export class FlowTable<T> {
     readonly maxFlows: number;
     readonly timeoutsMs?: FlowTimeouts;
     readonly observer?: ConnectionObserver | undefined;
+    readonly mirror?: FlowMirror<T> | undefined;
   }) {
     const timeoutsMs = options.timeoutsMs ?? DEFAULT_TIMEOUTS_MS;
     this.#observer = options.observer;
+    this.#mirror = options.mirror;
     this.#maxFlows = options.maxFlows;
     this.#timeoutsMs = FLOW_STATES.map((state) => timeoutsMs[state]);
     this.#refreshMs = Math.min(...this.#timeoutsMs) / REFRESHES;
@@ -127,13 +134,15 @@ export class FlowTable<T> {
     const records = this.#records;
     records.put(flow, plan.protocol, plan.asked, plan.sent);
     records.put(backOf(flow), plan.protocol, plan.answered, plan.returned);
-    records.setPlace(flow, this.#places.take(instance, target));
+    const place = this.#places.take(instance, target);
+    records.setPlace(flow, place);
     records.setState(flow, ASKED);
     records.setLastUsed(flow, nowMs);
     this.#list(ASKED).append(flow);
     this.#insert(flow);
     this.#insert(backOf(flow));
     this.#size += 1;
+    this.#mirror?.added(plan, place, { instance, target });
     return flow;
   }
 
@@ -154,6 +163,7 @@ export class FlowTable<T> {
       records.setState(flow, state);
       this.#list(state).append(flow);
       if (state === CONNECTION) this.#observer?.established(flow);
+      this.#mirror?.setOpen(this.#planOf(flow), records.placeOf(flow), state !== CLOSING);
     }
   }
 
@@ -179,24 +189,14 @@ export class FlowTable<T> {
   /** All that is known of the flow of a direction. */
   flowOf(end: FlowEnd): Flow<T> {
     const { instance, target } = this.placeOf(end);
-    const [to, back] = [this.endsOf(forwardOf(end)), this.endsOf(backOf(end))];
-    return {
-      plan: {
-        protocol: this.#records.protocolOf(end),
-        asked: to.from,
-        sent: to.to,
-        answered: back.from,
-        returned: back.to,
-      },
-      instance,
-      target,
-      state: FLOW_STATES[this.#records.stateOf(end)] ?? "asked",
-    };
+    const state = FLOW_STATES[this.#records.stateOf(end)] ?? "asked";
+    return { plan: this.#planOf(end), instance, target, state };
   }
 
   /** Forgets the flow that has this direction. */
   remove(end: FlowEnd): void {
     const flow = forwardOf(end);
+    this.#mirror?.removed(this.#planOf(flow));
     this.#list(this.#records.stateOf(flow)).remove(flow);
     this.#take(flow);
     this.#take(backOf(flow));
@@ -206,7 +206,7 @@ export class FlowTable<T> {
     this.#observer?.removed(flow);
   }
 
-  /** Forgets those that had no packet for too long; at most so many at once. Returns how many. */
+  /** Forgets those that had no packet for too long; looks at so many at most. Returns at how many. */
   expire(nowMs: number, limit: number): number {
     let count = 0;
     for (const state of STATES) {
@@ -215,8 +215,8 @@ export class FlowTable<T> {
         const { oldest } = this.#list(state);
         const isDue = oldest !== NO_FLOW && nowMs - this.#records.lastUsedMs(oldest) >= timeoutMs;
         if (!isDue || count >= limit) break;
-        this.remove(oldest);
         count += 1;
+        if (!this.#wasUsedElsewhere(oldest, state)) this.remove(oldest);
       }
     }
     return count;
@@ -256,12 +256,36 @@ export class FlowTable<T> {
 
   #makeRoom(): void {
     for (const state of STATES) {
-      const { oldest } = this.#list(state);
-      if (oldest === NO_FLOW) continue;
-      this.remove(oldest);
+      const list = this.#list(state);
+      if (list.oldest === NO_FLOW) continue;
+      for (let spared = 0; spared < MOST_SPARED; spared += 1) {
+        if (!this.#wasUsedElsewhere(list.oldest, state)) break;
+      }
+      this.remove(list.oldest);
       this.#evicted += 1;
       return;
     }
+  }
+
+  /** The mirror passed packets of it on since it was last used here: that counts from now on. */
+  #wasUsedElsewhere(flow: FlowEnd, state: number): boolean {
+    if (this.#mirror === undefined || state === ASKED || state === CLOSING) return false;
+    const lastUsedMs = this.#mirror.lastUsedMs(this.#planOf(flow));
+    if (lastUsedMs <= this.#records.lastUsedMs(flow)) return false;
+    this.#records.setLastUsed(flow, lastUsedMs);
+    this.#list(state).refresh(flow);
+    return true;
+  }
+
+  #planOf(end: FlowEnd): FlowPlan {
+    const [to, back] = [this.endsOf(forwardOf(end)), this.endsOf(backOf(end))];
+    return {
+      protocol: this.#records.protocolOf(end),
+      asked: to.from,
+      sent: to.to,
+      answered: back.from,
+      returned: back.to,
+    };
   }
 
   #nextState(end: FlowEnd, state: number, tcpFlags: number): number {

@@ -15,6 +15,14 @@ interface Level<V> {
   readonly entries: Map<number, Entry<V>[]>;
 }
 
+/** A network with its value. */
+export interface NetworkEntry<V> {
+  readonly isV6: boolean;
+  readonly prefix: number;
+  readonly network: AddressWords;
+  readonly value: V;
+}
+
 /**
  * Values by network; the longest network that holds an address decides. Looking up takes as many
  * steps as there are lengths in use, whatever the number of networks.
@@ -72,6 +80,14 @@ export class PrefixMap<V> {
 
   findWords({ isV6, w0, w1, w2, w3 }: AddressWords): V | undefined {
     return this.find(isV6, w0, w1, w2, w3);
+  }
+
+  *entries(): Generator<NetworkEntry<V>> {
+    for (const { isV6, prefix, entries } of this.#levels) {
+      for (const bucket of entries.values()) {
+        for (const { network, value } of bucket) yield { isV6, prefix, network, value };
+      }
+    }
   }
 
   #level({ family, prefix }: Cidr): Level<V> {

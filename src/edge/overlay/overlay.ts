@@ -10,12 +10,14 @@ import type { NodeTunnel } from "../environment/node-tunnel.ts";
 import type {
   FlowList,
   FlowRow,
+  KernelPathRow,
   NodeList,
   NodeRow,
   RouteTable,
   TableRow,
 } from "../environment/route-table.ts";
 import { type ServiceIp, workloadName } from "../environment/workload.ts";
+import { noKernelPath } from "../kernel-path/kernel-path.ts";
 import {
   indexAddresses,
   indexNames,
@@ -26,6 +28,7 @@ import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "../tunnel/flow-keeper.ts";
 import type { KeptFlow } from "../tunnel/kept-flow.ts";
 import type { Tunnel } from "../tunnel/tunnel.ts";
+import type { KernelPathUse } from "../tunnel/tunnel-messages.ts";
 import { tunnelMetrics } from "../tunnel/tunnel-metrics.ts";
 import { type Directory, NOTHING_REMOTE, type RemoteView } from "./directory.ts";
 import { everywhere, openGuardedTunnel } from "./guarded-tunnel.ts";
@@ -50,6 +53,8 @@ export interface OverlayOptions {
   readonly looksUpSenders?: boolean | undefined;
   /** For so long after a packet processors do not sleep; see `TunnelOptions`. */
   readonly awakeMs?: number;
+  /** Whether short packets pass in the kernel; see `TunnelOptions`. */
+  readonly kernelPath?: KernelPathUse;
   readonly log: Log;
 }
 
@@ -123,6 +128,7 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable, NameS
         keptFlows: connections.flows,
         looksUpSenders: this.#options.looksUpSenders ?? false,
         awakeMs: this.#options.awakeMs ?? 0,
+        kernelPath: this.#options.kernelPath ?? "auto",
         onFlows: (news) => connections.note(news),
         lookUp: async (address) => (await this.#directory?.followAddress(address)) ?? false,
       },
@@ -265,6 +271,12 @@ export class Overlay implements RouteTable, FlowList, NodeList, NameTable, NameS
       bytesIn,
       bytesOut,
     }));
+  }
+
+  async kernelPath(): Promise<KernelPathRow> {
+    const stats = await this.#tunnel?.stats();
+    const { isOpen, reason = null } = stats?.kernelPath ?? noKernelPath("there is no tunnel");
+    return { isOpen, reason };
   }
 
   #localRow(key: string, number: number): TableRow | undefined {

@@ -154,7 +154,7 @@ function views({
       summary: "the other nodes, and how far they are",
       answer: async () => {
         manager.assertRegistered();
-        return { nodes: await nodes.nodes() };
+        return { nodes: await nodes.nodes(), kernelPath: await nodes.kernelPath() };
       },
     },
     {

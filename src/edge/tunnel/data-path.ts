@@ -2,6 +2,7 @@ import { familyOf } from "../../core/model/address.ts";
 import type { NetEventLoop } from "../../net/net-event-loop.ts";
 import type { ChannelId } from "../../net/selector-event-loop.ts";
 import { type AddressWords, wordsOfIp } from "../../wire/ip/address-words.ts";
+import type { FlowMirror } from "../flows/flow-mirror.ts";
 import { type ConnectionObserver, FlowTable } from "../flows/flow-table.ts";
 import { LOCAL, PacketRouter, type Target } from "../flows/packet-router.ts";
 import { PrefixMap } from "../flows/prefix-map.ts";
@@ -37,6 +38,7 @@ export interface DataPathOptions {
   readonly hairpin: readonly string[];
   readonly maxFlows: number;
   readonly observer: ConnectionObserver | undefined;
+  readonly mirror?: FlowMirror<Target<Peer>> | undefined;
   readonly events: DataPathEvents;
 }
 
@@ -59,7 +61,8 @@ export class DataPath {
     this.#tun = tun;
     this.#udp = udp;
     this.book = new PeerBook(options.subnets);
-    this.flows = new FlowTable({ maxFlows: options.maxFlows, observer: options.observer });
+    const { maxFlows, observer, mirror } = options;
+    this.flows = new FlowTable({ maxFlows, observer, mirror });
     this.router = new PacketRouter({
       table: this.table,
       flows: this.flows,

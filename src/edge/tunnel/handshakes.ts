@@ -15,7 +15,7 @@ import {
 } from "./noise-ik.ts";
 import type { Peer } from "./peer.ts";
 import type { PeerBook } from "./peer-book.ts";
-import { Session, type SessionMode } from "./session.ts";
+import { Session, type SessionMode, type SharedCounters } from "./session.ts";
 import { parsePublicKey } from "./tunnel-keys.ts";
 import { TYPE_INITIATION } from "./wire-form.ts";
 
@@ -63,7 +63,9 @@ export interface HandshakesOptions {
   readonly rekeyAfterMs: number;
   send(peer: Peer, message: Uint8Array): void;
   /** There is a session by which can be sent. */
-  onSession(peer: Peer): void;
+  onSession(peer: Peer, session: Session): void;
+  /** Counters for a new session where somebody else sends and receives by it, too. The keys are wiped after that. */
+  readonly share?: (keys: SessionKeys) => SharedCounters | undefined;
   /** In milliseconds since 1970. */
   wallClockMs(): number;
 }
@@ -214,7 +216,7 @@ export class Handshakes {
   use(peer: Peer, session: Session): void {
     peer.session = session;
     this.counts.completed += 1;
-    this.#options.onSession(peer);
+    this.#options.onSession(peer, session);
   }
 
   #add(
@@ -234,6 +236,7 @@ export class Handshakes {
       node: peer.node,
       sealing: new AeadKey(aead, keys.sealing, "seal"),
       opening: new AeadKey(aead, keys.opening, "open"),
+      shared: this.#options.share?.(keys),
     });
     // OpenSSL has its own copies from here on.
     for (const key of [keys.sealing, keys.opening]) key.fill(0);

@@ -1,5 +1,5 @@
 import type { AeadKey } from "../../platform/linux/openssl/aead-key.ts";
-import { ReplayWindow } from "../../wire/replay-window.ts";
+import { type CounterWindow, ReplayWindow } from "../../wire/replay-window.ts";
 
 /** WireGuard, 6.1: no session is used for longer, nor for more messages. */
 const REJECT_AFTER_MS = 180_000;
@@ -16,6 +16,20 @@ export interface SessionOptions {
   readonly sealing: AeadKey;
   readonly opening: AeadKey;
   readonly maxMessages?: number;
+  /** Missing where nobody else sends and receives by it. */
+  readonly shared?: SharedCounters | undefined;
+}
+
+/** Counters of a session by which somebody else sends and receives, too. */
+export interface SharedCounters extends CounterWindow {
+  /** None is given or taken from here on. */
+  readonly limit: number;
+  /** How many were given. */
+  readonly given: number;
+  /** The next one. */
+  give(): number;
+  /** The session has ended: the other one stops before this returns. */
+  release(): void;
 }
 
 /** How the packets of a session travel. */
@@ -32,7 +46,8 @@ export class Session {
   readonly remoteIndex: number;
   readonly sealing: AeadKey;
   readonly #opening: AeadKey;
-  readonly #window = new ReplayWindow();
+  readonly shared: SharedCounters | undefined;
+  readonly #window: CounterWindow;
   readonly #maxMessages: number;
   #nextCounter = 0;
 
@@ -45,21 +60,28 @@ export class Session {
     this.remoteIndex = options.remoteIndex;
     this.sealing = options.sealing;
     this.#opening = options.opening;
-    this.#maxMessages = options.maxMessages ?? REJECT_AFTER_MESSAGES;
+    this.shared = options.shared;
+    this.#window = options.shared ?? new ReplayWindow();
+    this.#maxMessages = options.maxMessages ?? options.shared?.limit ?? REJECT_AFTER_MESSAGES;
   }
 
   takeCounter(): number {
+    if (this.shared !== undefined) return this.shared.give();
     this.#nextCounter += 1;
     return this.#nextCounter - 1;
   }
 
   isUsable(nowMs: number): boolean {
-    return nowMs - this.createdMs < REJECT_AFTER_MS && this.#nextCounter < this.#maxMessages;
+    return nowMs - this.createdMs < REJECT_AFTER_MS && this.#given < this.#maxMessages;
   }
 
   /** So many messages were sent by it that another one is to follow, whatever its age. */
   get isWorn(): boolean {
-    return this.#nextCounter >= this.#maxMessages / 2;
+    return this.#given >= this.#maxMessages / 2;
+  }
+
+  get #given(): number {
+    return this.shared?.given ?? this.#nextCounter;
   }
 
   /** Opens what is sealed, in its place. False where it is not genuine, came before, or is too old to tell. */
@@ -78,6 +100,7 @@ export class Session {
   }
 
   free(): void {
+    this.shared?.release();
     this.sealing.free();
     this.#opening.free();
   }

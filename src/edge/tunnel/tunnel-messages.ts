@@ -1,12 +1,16 @@
 /** What the main thread and the thread of a tunnel say to each other. All of it can be cloned. */
 import type { FlowState } from "../flows/flow.ts";
 import type { PacketCounts } from "../flows/packet-counters.ts";
+import type { KernelPathStats } from "../kernel-path/kernel-path.ts";
 import type { EdgeService } from "../table/service-table.ts";
 import type { FlowNews } from "./flow-keeper.ts";
 import type { HandshakeCounts } from "./handshakes.ts";
 import type { IncomingCounts } from "./incoming.ts";
 import type { KeptFlow } from "./kept-flow.ts";
 import type { PeerSpec, TunnelMode } from "./peer.ts";
+
+/** Whether packets pass in the kernel: where it can be, or not at all. */
+export type KernelPathUse = "auto" | "off";
 
 /** What the thread starts with. The descriptors are the main thread's. */
 export interface TunnelData {
@@ -25,6 +29,7 @@ export interface TunnelData {
   readonly rekeyAfterMs: number;
   readonly rehearses: boolean;
   readonly awakeMs: number;
+  readonly kernelPath: KernelPathUse;
   /** Base64; missing where no peer has a key. */
   readonly privateKey: string | undefined;
   /** Connections of an earlier process. */
@@ -76,6 +81,8 @@ export interface TunnelStats {
   /** What the system did not take: datagrams, and packets of the TUN. */
   readonly sendFailed: number;
   readonly writeFailed: number;
+  /** What passed in the kernel; it is part of `packets` and of the bytes of peers. */
+  readonly kernelPath: KernelPathStats;
   readonly peers: readonly PeerStats[];
 }
 

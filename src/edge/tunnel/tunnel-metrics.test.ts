@@ -11,6 +11,7 @@ const STATS: TunnelStats = {
   waitedInVain: 12,
   sendFailed: 13,
   writeFailed: 14,
+  kernelPath: { isOpen: true, sent: 15, received: 16, refused: 17, failed: 18 },
   peers: [
     { node: "b", endpoint: "", mode: "secure", roundTripMs: 1.5, bytesIn: 100, bytesOut: 200 },
     { node: "c", endpoint: "", mode: undefined, roundTripMs: undefined, bytesIn: 0, bytesOut: 0 },
@@ -40,6 +41,11 @@ test("everything that a tunnel counts is told once, with names that monitoring t
       "edge_tunnel_round_trip_seconds b 0.0015",
       "edge_tunnel_flows 10",
       "edge_tunnel_flows_evicted_total 11",
+      "edge_kernel_path_open 1",
+      "edge_kernel_path_packets_total to-peers 15",
+      "edge_kernel_path_packets_total from-peers 16",
+      "edge_kernel_path_dropped_total not-genuine 17",
+      "edge_kernel_path_dropped_total failed 18",
     ]),
   );
   expect(new Set(lines.map((line) => line.slice(0, line.lastIndexOf(" ")))).size).toBe(

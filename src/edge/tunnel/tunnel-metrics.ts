@@ -13,7 +13,12 @@ const PASSED: ReadonlyMap<PacketCounter, string> = new Map([
 
 /** What a tunnel did, for monitoring. */
 export function tunnelMetrics(stats: TunnelStats): readonly MetricFamily[] {
-  return [...packetFamilies(stats), ...peerFamilies(stats), ...flowFamilies(stats)];
+  return [
+    ...packetFamilies(stats),
+    ...peerFamilies(stats),
+    ...flowFamilies(stats),
+    ...kernelPathFamilies(stats),
+  ];
 }
 
 function packetFamilies(stats: TunnelStats): readonly MetricFamily[] {
@@ -80,16 +85,46 @@ function flowFamilies({ flows }: TunnelStats): readonly MetricFamily[] {
   ];
 }
 
+function kernelPathFamilies({ kernelPath }: TunnelStats): readonly MetricFamily[] {
+  const { isOpen, sent, received, refused, failed } = kernelPath;
+  const path = "edge_kernel_path";
+  return [
+    gauge("open", "Whether packets pass in the kernel", [sample({}, isOpen ? 1 : 0)], path),
+    counter(
+      "packets_total",
+      "Packets that passed in the kernel, which the tunnel counts, too",
+      [sample({ direction: "to-peers" }, sent), sample({ direction: "from-peers" }, received)],
+      path,
+    ),
+    counter(
+      "dropped_total",
+      "Packets and datagrams that were not passed on in the kernel, by reason",
+      [sample({ reason: "not-genuine" }, refused), sample({ reason: "failed" }, failed)],
+      path,
+    ),
+  ];
+}
+
 function isPassed(name: string): boolean {
   return [...PASSED.keys()].some((passed) => passed === name);
 }
 
-function counter(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name: `${PREFIX}_${name}`, help, kind: "counter", samples };
+function counter(
+  name: string,
+  help: string,
+  samples: readonly MetricSample[],
+  prefix: string = PREFIX,
+): MetricFamily {
+  return { name: `${prefix}_${name}`, help, kind: "counter", samples };
 }
 
-function gauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name: `${PREFIX}_${name}`, help, kind: "gauge", samples };
+function gauge(
+  name: string,
+  help: string,
+  samples: readonly MetricSample[],
+  prefix: string = PREFIX,
+): MetricFamily {
+  return { name: `${prefix}_${name}`, help, kind: "gauge", samples };
 }
 
 function sample(labels: MetricSample["labels"], value: number): MetricSample {

@@ -9,6 +9,8 @@ import { formatSocketAddress } from "../../platform/socket-address.ts";
 import { generateKeyPair } from "../../platform/x25519.ts";
 import type { FlowPlace } from "../flows/flow.ts";
 import { LOCAL, type Target } from "../flows/packet-router.ts";
+import { type KernelPath, type KernelPathStats, noKernelPath } from "../kernel-path/kernel-path.ts";
+import { openKernelPath } from "../kernel-path/open-kernel-path.ts";
 import { AwakeWhileBusy } from "./awake-while-busy.ts";
 import { DataPath, type DataPathEvents } from "./data-path.ts";
 import { FlowKeeper } from "./flow-keeper.ts";
@@ -53,6 +55,9 @@ export class TunnelProgram implements LoopProgram {
   readonly #parked = new ParkedPackets();
   readonly #doubtedMs = new Map<string, number>();
   readonly #awake: AwakeWhileBusy;
+  readonly #kernel: KernelPath | undefined;
+  /** Why there is no kernel path. */
+  #noKernelReason = "it is turned off";
   #probedMs = 0;
   readonly #startedMs: number;
 
@@ -64,6 +69,7 @@ export class TunnelProgram implements LoopProgram {
     this.#awake = new AwakeWhileBusy(new AwakeProcessors(), data.awakeMs, (error) =>
       context.log.warn({ reason: messageOf(error) }, "processors can not be kept awake"),
     );
+    this.#kernel = this.#openKernelPath();
     this.#path = new DataPath({
       node: data.node,
       tun: data.tun,
@@ -74,11 +80,13 @@ export class TunnelProgram implements LoopProgram {
       hairpin: data.hairpin,
       maxFlows: data.maxFlows,
       observer: this.#keeper,
+      mirror: this.#kernel?.flows,
       events: this.#createEvents(),
     });
     this.#control = new TunnelControl(this.#path.outgoing);
     this.#handshakes = this.#createHandshakes(aead);
     this.#chooseOffloads();
+    this.#kernel?.begin(this.#path.book.routes);
     this.#path.serve(context.net, (result) =>
       this.#report({ kind: "lost", reason: errnoName(result) }),
     );
@@ -100,6 +108,26 @@ export class TunnelProgram implements LoopProgram {
   close(): void {
     this.#awake.close();
     this.#path.close();
+    this.#kernel?.close();
+  }
+
+  #openKernelPath(): KernelPath | undefined {
+    const { log, net } = this.#context;
+    if (this.#data.kernelPath === "off") return undefined;
+    try {
+      return openKernelPath(this.#data, {
+        isHeard: (peer) => this.#path.book.at(peer.endpointKey) === peer,
+        nowMs: () => net.loop.nowMs,
+        log,
+      });
+    } catch (error) {
+      this.#noKernelReason = messageOf(error);
+      log.info(
+        { reason: this.#noKernelReason },
+        "all packets pass this process, none the kernel alone",
+      );
+      return undefined;
+    }
   }
 
   #report(report: TunnelReport): void {
@@ -139,7 +167,8 @@ export class TunnelProgram implements LoopProgram {
       aead,
       rekeyAfterMs: this.#data.rekeyAfterMs,
       send: (peer, message) => this.#path.outgoing.sendMessage(peer, message),
-      onSession: (peer) => this.#onSession(peer),
+      onSession: (peer, session) => this.#onSession(peer, session),
+      share: (keys) => this.#kernel?.share(keys),
       wallClockMs: () => Date.now(),
     });
   }
@@ -172,6 +201,7 @@ export class TunnelProgram implements LoopProgram {
     for (const spec of command.peers) this.#setPeer(spec);
     for (const key of command.deletedServices) this.#path.table.delete(key);
     this.#path.table.setAll(command.services);
+    this.#kernel?.review(this.#path.book.routes);
     this.#chooseOffloads();
     // Before packets that waited: they may be of a connection that goes on.
     this.#keeper.resume(this.#path.flows, (server) => this.#placeOf(server), this.#nowMs);
@@ -194,6 +224,7 @@ export class TunnelProgram implements LoopProgram {
     const peer = this.#path.book.remove(node);
     if (peer === undefined) return;
     this.#handshakes.forget(peer);
+    this.#kernel?.refresh(peer);
     this.#parked.drop(PEER_MARK + node);
     this.#doubtedMs.delete(node);
   }
@@ -201,6 +232,7 @@ export class TunnelProgram implements LoopProgram {
   #setPeer(spec: PeerSpec): void {
     const { peer, isAnother } = this.#path.book.set(spec);
     if (isAnother) this.#handshakes.forget(peer);
+    this.#kernel?.refresh(peer);
     this.#measureWay(peer);
     this.#handshakes.want(peer, this.#nowMs);
   }
@@ -227,6 +259,7 @@ export class TunnelProgram implements LoopProgram {
     const before = peer.endpointKey;
     peer.setEndpoint(address);
     this.#path.book.noteMoved(peer, before);
+    this.#kernel?.refresh(peer);
     this.#measureWay(peer);
     this.#report({ kind: "moved", node: peer.node, endpoint: formatSocketAddress(address) });
   }
@@ -242,10 +275,14 @@ export class TunnelProgram implements LoopProgram {
   #confirm(session: Session): void {
     const peer = this.#path.book.get(session.node);
     const isNewer = peer?.session === undefined || peer.session.createdMs < session.createdMs;
-    if (peer !== undefined && isNewer) this.#handshakes.use(peer, session);
+    if (peer === undefined) return;
+    if (isNewer) this.#handshakes.use(peer, session);
+    // Where both ends began one, each sends by its own.
+    else this.#kernel?.use(peer, session);
   }
 
-  #onSession(peer: Peer): void {
+  #onSession(peer: Peer, session: Session): void {
+    this.#kernel?.use(peer, session);
     this.#control.ping(peer, this.#nowMs);
     this.#resume(PEER_MARK + peer.node);
   }
@@ -277,8 +314,8 @@ export class TunnelProgram implements LoopProgram {
 
   #tick(): void {
     const nowMs = this.#nowMs;
-    const { toPeers, fromPeers } = this.#path.router.counts;
-    this.#awake.note(toPeers + fromPeers, nowMs);
+    this.#kernel?.tick(nowMs);
+    if (this.#data.awakeMs > 0) this.#noteBusy(nowMs);
     this.#path.flows.expire(nowMs, EXPIRED_A_TICK);
     if (nowMs - this.#startedMs >= GIVE_UP_MS) this.#keeper.giveUp();
     const news = this.#keeper.takeNews(this.#path.flows);
@@ -299,9 +336,27 @@ export class TunnelProgram implements LoopProgram {
     }
   }
 
+  #noteBusy(nowMs: number): void {
+    const { toPeers, fromPeers } = this.#path.router.counts;
+    const { sent, received } = this.#kernelStats();
+    this.#awake.note(toPeers + fromPeers + sent + received, nowMs);
+  }
+
+  #kernelStats(): KernelPathStats {
+    return this.#kernel?.stats() ?? noKernelPath(this.#noKernelReason);
+  }
+
   #stats(): TunnelStats {
+    const { counts } = this.#path.router;
+    const kernelPath = this.#kernelStats();
     return {
-      packets: { ...this.#path.router.counts },
+      packets: {
+        ...counts,
+        toPeers: counts.toPeers + kernelPath.sent,
+        fromPeers: counts.fromPeers + kernelPath.received,
+        toLocal: counts.toLocal + kernelPath.received,
+      },
+      kernelPath,
       incoming: { ...this.#path.incoming.counts },
       handshakes: { ...this.#handshakes.counts },
       flows: { count: this.#path.flows.size, evicted: this.#path.flows.evicted },

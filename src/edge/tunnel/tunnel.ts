@@ -17,6 +17,7 @@ import { REKEY_AFTER_MS } from "./session.ts";
 import { parseKeyPair } from "./tunnel-keys.ts";
 import {
   isTunnelReport,
+  type KernelPathUse,
   type TunnelCommand,
   type TunnelData,
   type TunnelFlow,
@@ -60,6 +61,8 @@ export interface TunnelOptions {
    * way; it costs power. Never where nothing is said.
    */
   readonly awakeMs?: number;
+  /** Short packets pass in the kernel where it can do that (`auto`), as it does where nothing is said, or never. */
+  readonly kernelPath?: KernelPathUse;
   /** Asked for an address of a service that is not known; `apply` brings it, false says that nobody has it. */
   readonly lookUp?: (address: string) => Promise<boolean>;
   /** Whether `lookUp` is asked also for services that somebody sends from who is not known. */
@@ -257,6 +260,7 @@ function dataOf(
     probeIntervalMs: options.probeIntervalMs ?? DEFAULT_PROBE_MS,
     rehearses: options.rehearses ?? true,
     awakeMs: options.awakeMs ?? 0,
+    kernelPath: options.kernelPath ?? "auto",
     privateKey: options.privateKey,
     keptFlows: options.keptFlows ?? [],
   };

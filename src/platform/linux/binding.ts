@@ -44,6 +44,11 @@ export function addressOf(buffer: ArrayBufferLike): number {
   return Number(koffi.address(new Uint8Array(buffer)));
 }
 
+/** Memory that the system gave, as a buffer. It must stay mapped for as long as anybody uses the buffer. */
+export function viewMemory(address: number, byteCount: number): ArrayBuffer {
+  return koffi.view(BigInt(address), byteCount);
+}
+
 /** Has Node's own event loop watch a descriptor; for the main thread, never for a blocked loop. */
 export function watchReadable(descriptor: number, onReadable: () => void): { close(): void } {
   const handle = koffi.node.poll(descriptor, { readable: true }, onReadable);

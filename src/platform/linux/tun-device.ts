@@ -10,6 +10,7 @@ import { checked } from "./system-error.ts";
 
 /** linux/if_tun.h */
 const TUNSETIFF = 0x4004_54ca;
+const TUNGETIFF = 0x8004_54d2;
 const TUNSETOFFLOAD = 0x4004_54d0;
 const IFF_TUN = 0x0001;
 const IFF_NO_PI = 0x1000;
@@ -98,6 +99,19 @@ export function setTunOffloads(descriptor: number, wanted: boolean): TunOffloads
   const tcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6;
   if (ioctl(descriptor, TUNSETOFFLOAD, tcp | TUN_F_USO4 | TUN_F_USO6) >= 0) return "tcp-udp";
   return ioctl(descriptor, TUNSETOFFLOAD, tcp) >= 0 ? "tcp" : "none";
+}
+
+/** The number of the link of a TUN. @throws CoreError ERR_SYSTEM_CALL */
+export function tunIndex(descriptor: number): number {
+  const request = allocateNative(IFREQ_BYTES);
+  checked("TUNGETIFF", ioctl(descriptor, TUNGETIFF, request.address));
+  const control = checked("socket", socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  try {
+    checked("SIOCGIFINDEX", ioctl(control, SIOCGIFINDEX, request.address));
+    return request.view.getInt32(IFNAMSIZ, true);
+  } finally {
+    close(control);
+  }
 }
 
 /** By Node: a descriptor of it is one of the system. Non-blocking, so that a loop can read it. */

@@ -22,10 +22,13 @@ export const MAP_TYPE = {
   array: 2,
   perCpuArray: 6,
   lruHash: 9,
+  lpmTrie: 11,
 } as const;
 
 /** Memory is taken entry by entry, not all at once. */
 export const BPF_F_NO_PREALLOC = 1;
+/** Its memory can be mapped. */
+export const BPF_F_MMAPABLE = 0x400;
 
 export const PROGRAM_TYPE = {
   schedClassifier: 3,
@@ -46,9 +49,31 @@ export const HELPER = {
   mapLookup: 1,
   mapUpdate: 2,
   mapDelete: 3,
+  monotonicNs: 5,
   random: 7,
+  storeBytes: 9,
+  redirect: 23,
+  loadBytes: 26,
+  checksumDifference: 28,
+  changeProtocol: 31,
+  changeTail: 38,
+  changeHead: 43,
   socketCookie: 46,
+  adjustRoom: 50,
   namespaceCookie: 122,
+  redirectToNeighbour: 152,
+} as const;
+
+/** struct __sk_buff, which programs for packets are given: where a field is. */
+export const PACKET_CONTEXT = { byteCount: 0, protocol: 16, gsoBytes: 176, bytes: 192 } as const;
+
+/** What such a program returns. */
+export const VERDICT = {
+  /** The next program decides, or the kernel where there is none. */
+  next: -1,
+  drop: 2,
+  /** What `redirect` and its like return. */
+  redirect: 7,
 } as const;
 
 /** BPF_OBJ_NAME_LEN, with the zero at the end. */

@@ -41,16 +41,25 @@ export function programsOf(
   attachType: number,
   reach: "effective" | "own" = "effective",
 ): readonly number[] {
+  return query(cgroup, attachType, reach === "effective" ? BPF_F_QUERY_EFFECTIVE : 0);
+}
+
+/** The same for a link of the network, by its number: those of type tcx. @throws CoreError ERR_SYSTEM_CALL */
+export function programsOfLink(link: number, attachType: number): readonly number[] {
+  return query(link, attachType, 0);
+}
+
+function query(target: number, attachType: number, flags: number): readonly number[] {
   const ids = allocateNative(MOST_PROGRAMS * ID_BYTES);
   const attributes = allocateNative(ATTRIBUTE_BYTES);
   const { view } = attributes;
-  view.setUint32(QUERY.target, cgroup, true);
+  view.setUint32(QUERY.target, target, true);
   view.setUint32(QUERY.attachType, attachType, true);
-  view.setUint32(QUERY.flags, reach === "effective" ? BPF_F_QUERY_EFFECTIVE : 0, true);
+  view.setUint32(QUERY.flags, flags, true);
   putPointer(view, QUERY.programIds, ids.address);
   view.setUint32(QUERY.count, MOST_PROGRAMS, true);
   const result = bpf(BPF_COMMAND.programQuery, attributes, QUERY.bytes);
-  checked("bpf", result, "the programs of a cgroup");
+  checked("bpf", result, `the programs of ${target}`);
   return idsIn(ids, Math.min(view.getUint32(QUERY.count, true), MOST_PROGRAMS));
 }
 

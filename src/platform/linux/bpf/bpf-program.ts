@@ -1,6 +1,6 @@
 import { CoreError } from "../../../core/errors.ts";
 import { ERRNO, errnoName } from "../../errno.ts";
-import { allocateNative, putPointer } from "../native-memory.ts";
+import { allocateNative, type NativeMemory, putPointer } from "../native-memory.ts";
 import { checked } from "../system-error.ts";
 import { ATTRIBUTE_BYTES, bpf, putName } from "./bpf-call.ts";
 import { BPF_COMMAND } from "./bpf-numbers.ts";
@@ -13,6 +13,8 @@ export interface BpfProgram {
   /** Where it will be attached; the kernel checks it for that. */
   readonly attachType: number;
   readonly instructions: Uint8Array;
+  /** Some helpers are only for programs under "GPL", the license of the kernel itself. */
+  readonly license?: string;
 }
 
 /** Where in the arguments of a command a field is. */
@@ -34,11 +36,14 @@ const TEST_RUN = {
   outputBytes: 12,
   input: 16,
   output: 24,
+  repeat: 32,
+  durationNs: 36,
+  contextBytes: 40,
+  context: 48,
   bytes: 80,
 } as const;
 
-/** Some helpers are only for programs under this license, which is that of the kernel itself. */
-const LICENSE = "GPL\0";
+const OUR_LICENSE = "Apache-2.0";
 const LOG_BYTES = 256 * 1024;
 /** Its end says what was refused. */
 const TOLD_LOG_CHARACTERS = 2000;
@@ -61,11 +66,12 @@ export function loadProgram(program: BpfProgram): number {
   );
 }
 
-function load({ name, type, attachType, instructions }: BpfProgram, log: number): number {
+function load(program: BpfProgram, log: number): number {
+  const { name, type, attachType, instructions, license: words = OUR_LICENSE } = program;
   const code = allocateNative(instructions.length);
   code.bytes.set(instructions);
-  const license = allocateNative(LICENSE.length);
-  license.bytes.set(Buffer.from(LICENSE, "latin1"));
+  const license = allocateNative(words.length + 1);
+  license.bytes.set(Buffer.from(words, "latin1"));
   const attributes = allocateNative(ATTRIBUTE_BYTES);
   const { view } = attributes;
   view.setUint32(LOAD.type, type, true);
@@ -87,15 +93,29 @@ function load({ name, type, attachType, instructions }: BpfProgram, log: number)
   return result;
 }
 
+export interface TestRunOptions {
+  /** struct __sk_buff or what else the program is given besides the packet. */
+  readonly context?: Uint8Array;
+  /** So many times, each with what the one before left. */
+  readonly repeat?: number;
+}
+
 export interface TestRun {
   readonly returned: number;
   readonly output: Uint8Array;
+  /** Of one run, on average. */
+  readonly durationNs: number;
 }
 
 /** BPF_PROG_TEST_RUN of bpf(2): what a program makes of a packet. @throws CoreError ERR_SYSTEM_CALL */
-export function runProgram(descriptor: number, input: Uint8Array, outputBytes: number): TestRun {
-  const data = allocateNative(Math.max(1, input.length));
-  data.bytes.set(input);
+export function runProgram(
+  descriptor: number,
+  input: Uint8Array,
+  outputBytes: number,
+  { context = new Uint8Array(0), repeat = 1 }: TestRunOptions = {},
+): TestRun {
+  const data = nativeCopy(input);
+  const given = nativeCopy(context);
   const output = allocateNative(Math.max(1, outputBytes));
   const attributes = allocateNative(ATTRIBUTE_BYTES);
   const { view } = attributes;
@@ -104,10 +124,20 @@ export function runProgram(descriptor: number, input: Uint8Array, outputBytes: n
   view.setUint32(TEST_RUN.outputBytes, outputBytes, true);
   putPointer(view, TEST_RUN.input, data.address);
   putPointer(view, TEST_RUN.output, output.address);
+  view.setUint32(TEST_RUN.repeat, repeat, true);
+  view.setUint32(TEST_RUN.contextBytes, context.length, true);
+  if (context.length > 0) putPointer(view, TEST_RUN.context, given.address);
   checked("bpf", bpf(BPF_COMMAND.programTestRun, attributes, TEST_RUN.bytes), "a test run");
   const written = Math.min(view.getUint32(TEST_RUN.outputBytes, true), outputBytes);
   return {
     returned: view.getUint32(TEST_RUN.result, true),
     output: output.bytes.slice(0, written),
+    durationNs: view.getUint32(TEST_RUN.durationNs, true),
   };
+}
+
+function nativeCopy(bytes: Uint8Array): NativeMemory {
+  const memory = allocateNative(Math.max(1, bytes.length));
+  memory.bytes.set(bytes);
+  return memory;
 }

@@ -10,6 +10,7 @@ export const RTM_DELADDR = 21;
 export const RTM_GETADDR = 22;
 export const RTM_NEWROUTE = 24;
 export const RTM_DELROUTE = 25;
+export const RTM_GETROUTE = 26;
 
 /** Groups of messages that a socket may hear, as bits. */
 export const RTMGRP_LINK = 0x1;
@@ -54,7 +55,9 @@ export const RT_TABLE_MAIN = 254;
 export const RTPROT_STATIC = 4;
 export const RTN_UNICAST = 1;
 export const RTN_UNREACHABLE = 7;
+export const RTMSG_TYPE_AT = 7;
 export const RTA_DST = 1;
+export const RTA_SRC = 2;
 export const RTA_OIF = 4;
 export const RTA_GATEWAY = 5;
 export const RTA_PRIORITY = 6;

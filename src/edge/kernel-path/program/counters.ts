@@ -1,0 +1,59 @@
+import type { BpfAssembler } from "../../../platform/linux/bpf/assembler.ts";
+import { MAX_COUNTER, RECORD, TAKEN_COUNT, WINDOW } from "../layout.ts";
+import { NEXT, REFUSED } from "./emit.ts";
+import { FRAME } from "./outer-headers.ts";
+import { MEMORY, RECORD_AT, SCRATCH } from "./scratch.ts";
+
+const WORD_SHIFT = 2;
+/** Where others raise it at the same time, one of them succeeds each time. */
+const RAISE_TRIES = 4;
+const ENTRY = "r2";
+/** With 1 added, as records have them. */
+const COUNTER = "r8";
+
+/** Looked at before it is raised, too: it must never come round to where it began. */
+export function giveCounter(assembler: BpfAssembler): void {
+  assembler.load(32, "r1", RECORD_AT, RECORD.counter);
+  assembler.jumpIf("aboveOrEqual", "r1", MAX_COUNTER, NEXT).move("r1", 1);
+  assembler.atomic("add", 32, RECORD_AT, RECORD.counter, "r1", "fetch");
+  assembler.jumpIf("aboveOrEqual", "r1", MAX_COUNTER, NEXT);
+  assembler.store(32, MEMORY, SCRATCH.counter, "r1");
+}
+
+/** That of a datagram. Nothing is claimed yet: it may be that the tunnel gets it. */
+export function checkCounter(assembler: BpfAssembler): void {
+  assembler.load(32, "r1", MEMORY, SCRATCH.headers + FRAME.counter + 4);
+  assembler.jumpIf("notEqual", "r1", 0, NEXT);
+  assembler.load(32, "r1", MEMORY, SCRATCH.headers + FRAME.counter);
+  assembler.jumpIf("aboveOrEqual", "r1", MAX_COUNTER, NEXT);
+  assembler.store(32, MEMORY, SCRATCH.counter, "r1");
+  findEntry(assembler);
+  assembler.load(32, "r1", RECORD_AT, RECORD.greatest);
+  assembler.alu("subtract", "r1", COUNTER);
+  assembler.jumpIf("signedAboveOrEqual", "r1", WINDOW, NEXT);
+  assembler.load(32, "r1", ENTRY, RECORD.taken);
+  assembler.jumpIf("aboveOrEqual", "r1", COUNTER, REFUSED);
+}
+
+/** Of two who have the same counter one succeeds. */
+export function claimCounter(assembler: BpfAssembler): void {
+  findEntry(assembler);
+  assembler.load(32, "r0", ENTRY, RECORD.taken);
+  assembler.jumpIf("aboveOrEqual", "r0", COUNTER, REFUSED).move("r1", "r0");
+  assembler.atomic("compareExchange", 32, ENTRY, RECORD.taken, COUNTER);
+  assembler.jumpIf("notEqual", "r0", "r1", REFUSED);
+  for (let tries = 0; tries < RAISE_TRIES; tries += 1) {
+    assembler.load(32, "r0", RECORD_AT, RECORD.greatest);
+    assembler.jumpIf("aboveOrEqual", "r0", COUNTER, "raised").move("r1", "r0");
+    assembler.atomic("compareExchange", 32, RECORD_AT, RECORD.greatest, COUNTER);
+    assembler.jumpIf("equal", "r0", "r1", "raised");
+  }
+  assembler.label("raised");
+}
+
+/** `ENTRY`: the place of the counter in `taken`, less that. */
+function findEntry(assembler: BpfAssembler): void {
+  assembler.load(32, COUNTER, MEMORY, SCRATCH.counter).move(ENTRY, COUNTER);
+  assembler.alu("and", ENTRY, TAKEN_COUNT - 1).alu("shiftLeft", ENTRY, WORD_SHIFT);
+  assembler.alu("add", ENTRY, RECORD_AT).alu("add", COUNTER, 1);
+}

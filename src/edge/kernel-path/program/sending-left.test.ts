@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { requires } from "../../../../test/support/requires.ts";
+import { TCP_ACK, TCP_FIN, TCP_RST, TCP_SYN } from "../../../wire/ip/ip-numbers.ts";
+import { COUNTS, FOLLOW_FLOW_NS, MAX_COUNTER, MAX_SHORT_BYTES, RECORD } from "../layout.ts";
+import type { Ends } from "./kernel-path-maps.fixture.ts";
+import { PEER, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
+import {
+  changed,
+  type Family,
+  OPEN,
+  type Prepared,
+  type Protocol,
+  packetWith,
+  Sending,
+} from "./sending.fixture.ts";
+
+/** What makes a packet one for the tunnel; `isSlow`: those behind it follow it. */
+const LEFT: readonly (readonly [
+  string,
+  boolean,
+  (at: Prepared) => Buffer | readonly [Buffer, number],
+])[] = [
+  [
+    "nothing passes while it is off",
+    false,
+    ({ maps, asked }) => {
+      maps.set(false, 1, WAY.port);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  ["it is too long", true, ({ asked }) => packetWith("tcp", asked, MAX_SHORT_BYTES + 1)],
+  ["it is a super-packet", true, ({ asked }) => [packetWith("tcp", asked, 100), 10]],
+  ...[TCP_SYN, TCP_FIN, TCP_RST].map(
+    (flag) =>
+      [
+        `it begins or ends a connection (${flag})`,
+        true,
+        ({ asked }: { asked: Ends }) => packetWith("tcp", asked, 100, { tcpFlags: flag | TCP_ACK }),
+      ] as const,
+  ),
+  [
+    "its flow is not open",
+    true,
+    ({ maps, asked, sent, number }) => {
+      maps.addFlow(number, asked, sent, { ...OPEN, isOpen: false });
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  [
+    "it is of the way back",
+    true,
+    ({ maps, asked, sent, number }) => {
+      maps.addFlow(number, asked, sent, { ...OPEN, isBack: true });
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  [
+    "its flow is not known, and its destination is a service",
+    false,
+    ({ maps, asked, number }) => {
+      maps.removeFlow(number, asked);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  [
+    "its destination is here",
+    false,
+    ({ asked }) => packetWith("tcp", { ...asked, destination: "10.18.1.5" }, 100),
+  ],
+  [
+    "its peer is not known by a way",
+    false,
+    ({ asked }) => packetWith("tcp", { ...asked, destination: "10.18.3.5" }, 100),
+  ],
+  [
+    "its place is gone",
+    false,
+    ({ maps, asked }) => {
+      maps.removePlace(PLACE);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  [
+    "its peer is gone",
+    false,
+    ({ maps, asked }) => {
+      maps.removePeer(PEER);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  [
+    "the counters are used up",
+    false,
+    ({ maps, asked }) => {
+      const record = maps.record(RECORD_NUMBER);
+      record.writeUInt32LE(MAX_COUNTER, RECORD.counter);
+      maps.setRecord(RECORD_NUMBER, record);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  ["its checksum is wrong", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 99)],
+  ["it has options", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 0, 0x03)],
+  ["its length is another", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 3)],
+  ["it is a later fragment", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 7)],
+  ["it is a first fragment", true, ({ asked }) => changed(packetWith("tcp", asked, 100), 6, 0x20)],
+  [
+    "its header of TCP is too short",
+    false,
+    ({ asked }) => changed(packetWith("tcp", asked, 100), 32, 0x10),
+  ],
+  [
+    "its header of TCP is too long",
+    false,
+    ({ asked }) => changed(packetWith("tcp", asked, 42), 32, 0xa0),
+  ],
+  [
+    "it is of another protocol",
+    false,
+    ({ asked }) => changed(packetWith("tcp", asked, 100), 9, 0x7f),
+  ],
+];
+
+const OTHERS: readonly (readonly [string, Protocol, Family, (packet: Buffer) => void])[] = [
+  ["an error", "echo", "v4", (packet) => changed(packet, 20, 0x0b)],
+  ["an error", "echo", "v6", (packet) => changed(packet, 40, 0x81)],
+  ["no checksum", "udp", "v6", (packet) => packet.writeUInt16BE(0, 46)],
+  ["extensions", "udp", "v6", (packet) => changed(packet, 6, 0x11)],
+  ["another length", "udp", "v6", (packet) => changed(packet, 5)],
+];
+
+describe("the program that sends leaves to the tunnel", requires("linux", "root"), () => {
+  let sending: Sending;
+  afterEach(() => sending.close());
+
+  test.each(LEFT)("%s", (_why, isSlow, make) => {
+    sending = new Sending("tcp", "v4");
+    const { maps, asked, number } = sending;
+    expect(sending.send(packetWith("tcp", asked, 100))).toBeDefined();
+    const made = make(sending);
+    const [packet, gsoBytes] = Buffer.isBuffer(made) ? [made, 0] : made;
+    expect(sending.send(packet, gsoBytes)).toBeUndefined();
+    expect(maps.count(COUNTS.sent)).toBe(1);
+    expect(maps.slowNs(number, asked) !== undefined).toBe(isSlow);
+  });
+
+  test.each(OTHERS)("%s of %s over IP%s", (_why, protocol, family, change) => {
+    sending = new Sending(protocol, family);
+    const packet = packetWith(protocol, sending.asked, 90);
+    expect(sending.send(packet)).toBeDefined();
+    change(packet);
+    expect(sending.send(packet)).toBeUndefined();
+  });
+
+  test("short ones that follow a long one of their flow, until that is a while ago", () => {
+    sending = new Sending("tcp", "v4");
+    const { maps, asked, number } = sending;
+    const packet = packetWith("tcp", asked, 100);
+    const ahead = process.hrtime.bigint() + 1_000_000_000n;
+    maps.setSlowNs(number, asked, ahead);
+    expect(sending.send(packet)).toBeUndefined();
+    expect(maps.slowNs(number, asked)).toBe(ahead);
+    maps.setSlowNs(number, asked, process.hrtime.bigint() - BigInt(FOLLOW_FLOW_NS));
+    expect(sending.send(packet)).toBeDefined();
+  });
+});

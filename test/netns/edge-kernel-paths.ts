@@ -1,0 +1,224 @@
+import { randomBytes } from "node:crypto";
+import { closeSync } from "node:fs";
+import { THIS_NODE } from "../../src/edge/kernel-path/layout.ts";
+import {
+  type Ends,
+  FilledMaps,
+} from "../../src/edge/kernel-path/program/kernel-path-maps.fixture.ts";
+import { assembleReceiving } from "../../src/edge/kernel-path/program/receiving.ts";
+import { assembleSending } from "../../src/edge/kernel-path/program/sending.ts";
+import { isPartial } from "../../src/edge/tunnel/virtio-header.ts";
+import { AF_INET, SOCK_DGRAM } from "../../src/platform/linux/abi.ts";
+import { watchReadable } from "../../src/platform/linux/binding.ts";
+import { createLink } from "../../src/platform/linux/bpf/bpf-link.ts";
+import { ATTACH_TYPE, PROGRAM_TYPE } from "../../src/platform/linux/bpf/bpf-numbers.ts";
+import { loadProgram } from "../../src/platform/linux/bpf/bpf-program.ts";
+import { ioctl, read, write } from "../../src/platform/linux/io-calls.ts";
+import { allocateNative, putPointer } from "../../src/platform/linux/native-memory.ts";
+import { socket } from "../../src/platform/linux/socket-calls.ts";
+import { checked } from "../../src/platform/linux/system-error.ts";
+import {
+  openTun,
+  parseTunAddress,
+  setTunOffloads,
+  VNET_BYTES,
+} from "../../src/platform/linux/tun-device.ts";
+import { wordsOfIp } from "../../src/wire/ip/address-words.ts";
+import { IpPacket } from "../../src/wire/ip/ip-packet.ts";
+import { type PacketEnds, Translation } from "../../src/wire/ip/translate.ts";
+import { EdgeNetwork, overlay, type PartyName, underlay } from "./edge-network.ts";
+
+const PORT = 50_103;
+const PEER = 7;
+const PLACE = 9;
+const RECORD = 1;
+const MAX_PACKET_BYTES = 65_600;
+/** linux/sockios.h, linux/ethtool.h */
+const SIOCETHTOOL = 0x8946;
+const ETHTOOL_STXCSUM = 0x17;
+const IFNAMSIZ = 16;
+
+const HOSTS = ["a", "b"] as const;
+type HostName = (typeof HOSTS)[number];
+const OTHER = { a: "b", b: "a" } as const;
+/** By which a host is named in datagrams to it. */
+const RECEIVERS = { a: 0xaaaa_0001, b: 0xbbbb_0002 } as const;
+
+/** A flow as `FlowPlan` has it, without what follows from the rest. */
+export interface ServiceFlow {
+  readonly protocol: number;
+  readonly asked: Ends;
+  readonly sent: Ends;
+}
+
+interface Host {
+  readonly maps: FilledMaps;
+  readonly tun: number;
+  readonly descriptors: readonly number[];
+  readonly watch: { close(): void };
+}
+
+/** Two hosts with the programs at work, and instead of a tunnel somebody who carries what is left to it. */
+export class KernelPaths {
+  readonly network: EdgeNetwork = EdgeNetwork.open();
+  /** How many packets were left to the tunnel. */
+  carried = 0;
+  readonly #hosts = new Map<HostName, Host>();
+  readonly #memory = allocateNative(MAX_PACKET_BYTES);
+  readonly #packet = new IpPacket();
+  readonly #translations = new Map<string, Translation>();
+
+  static open(mode: number, hasOffloads: boolean): KernelPaths {
+    const paths = new KernelPaths();
+    try {
+      const keys = { a: randomBytes(32), b: randomBytes(32) };
+      for (const host of HOSTS) paths.#openHost(host, mode, keys, hasOffloads);
+      return paths;
+    } catch (error) {
+      paths.close();
+      throw error;
+    }
+  }
+
+  maps(host: HostName): FilledMaps {
+    const found = this.#hosts.get(host);
+    if (found === undefined) throw new Error(`host ${host} is not open`);
+    return found.maps;
+  }
+
+  /** A flow from a workload of host a to a service that a workload of host b serves. */
+  addFlow({ protocol, asked, sent }: ServiceFlow): void {
+    const maps = this.maps("a");
+    const answered = reversed(sent);
+    const returned = reversed(asked);
+    maps.addFlow(protocol, asked, sent, { isBack: false, isOpen: true, place: PLACE });
+    maps.addFlow(protocol, answered, returned, { isBack: true, isOpen: true, place: PLACE });
+    this.#translations.set(keyOf(asked), new Translation(packetEnds(asked), packetEnds(sent)));
+    this.#translations.set(
+      keyOf(answered),
+      new Translation(packetEnds(answered), packetEnds(returned)),
+    );
+  }
+
+  close(): void {
+    for (const { maps, tun, descriptors, watch } of this.#hosts.values()) {
+      watch.close();
+      for (const descriptor of descriptors) closeSync(descriptor);
+      closeSync(tun);
+      maps.close();
+    }
+    this.network.close();
+  }
+
+  #openHost(
+    host: HostName,
+    mode: number,
+    keys: Readonly<Record<HostName, Uint8Array>>,
+    hasOffloads: boolean,
+  ): void {
+    const { network } = this;
+    const addresses = overlay.tun(host).map(parseTunAddress);
+    const tun = network.inside(host, () => openTun({ name: "tun0", mtu: 1400, addresses }));
+    setTunOffloads(tun, hasOffloads);
+    network.ip(host, "route add fdff::/16 dev tun0");
+    const maps = new FilledMaps();
+    maps.set(true, this.#linkOf(host, "tun0"), PORT);
+    const other = OTHER[host];
+    const ends = { localIp: underlay.v4(host), remoteIp: underlay.v4(other), port: PORT };
+    const way = { ...ends, mode, record: RECORD };
+    const link = this.#linkOf(host, "eth0");
+    maps.addPeer(PEER, { ...way, receiver: RECEIVERS[other], key: keys[host] }, link);
+    maps.addSender(PEER, { ...way, receiver: RECEIVERS[host], key: keys[other] });
+    maps.addPlace(PLACE, PEER);
+    for (const [owner, peer] of [
+      [host, THIS_NODE],
+      [other, PEER],
+    ] as const) {
+      for (const subnet of overlay.subnets(owner)) {
+        const [address = "", bits] = subnet.split("/");
+        maps.addRoute(address, Number(bits), peer);
+      }
+    }
+    const descriptors = this.#attach(host, maps);
+    if (!hasOffloads) this.#setChecksumOffload(`${host}1`);
+    const watch = watchReadable(tun, () => this.#carry(host));
+    this.#hosts.set(host, { maps, tun, descriptors, watch });
+  }
+
+  #attach(host: HostName, maps: FilledMaps): readonly number[] {
+    const places = [
+      ["sending", assembleSending(maps.descriptors), ATTACH_TYPE.tcxEgress, "tun0"],
+      ["receiving", assembleReceiving(maps.descriptors), ATTACH_TYPE.tcxIngress, "eth0"],
+    ] as const;
+    return places.flatMap(([name, instructions, attachType, device]) => {
+      const type = PROGRAM_TYPE.schedClassifier;
+      const program = loadProgram({ name, type, attachType, instructions });
+      const target = this.#linkOf(host, device);
+      const link = this.network.inside(host, () => createLink({ program, target, attachType }));
+      return [link, program];
+    });
+  }
+
+  #linkOf(host: HostName, name: string): number {
+    const told = this.network.exec(host, "ip", "-o", "link", "show", "dev", name);
+    return Number.parseInt(told, 10);
+  }
+
+  /** Its packets have whole checksums then. */
+  #setChecksumOffload(party: PartyName): void {
+    this.network.inside(party, () => {
+      const control = checked("socket", socket(AF_INET, SOCK_DGRAM, 0));
+      const value = allocateNative(8);
+      value.view.setUint32(0, ETHTOOL_STXCSUM, true);
+      const request = allocateNative(40);
+      request.bytes.set(Buffer.from("eth0"));
+      putPointer(request.view, IFNAMSIZ, value.address);
+      checked("SIOCETHTOOL", ioctl(control, SIOCETHTOOL, request.address));
+      closeSync(control);
+    });
+  }
+
+  /** As the tunnel would: from this TUN to the other one, with the ends that it has there. */
+  #carry(from: HostName): void {
+    const { address, view } = this.#memory;
+    const source = this.#hosts.get(from);
+    const target = this.#hosts.get(OTHER[from]);
+    if (source === undefined || target === undefined) return;
+    for (;;) {
+      const byteCount = read(source.tun, address, MAX_PACKET_BYTES);
+      if (byteCount <= 0) return;
+      const packet = this.#packet;
+      if (!packet.parse(view, VNET_BYTES, byteCount - VNET_BYTES)) continue;
+      // What the kernel of a host says by itself: router solicitations and the like.
+      if (!packet.hasPorts) continue;
+      this.carried += 1;
+      const translation = this.#translations.get(keyOfPacket(packet));
+      translation?.apply(view, VNET_BYTES, packet, isPartial(view, 0));
+      write(target.tun, address, byteCount);
+    }
+  }
+}
+
+/** As seen from the other end. */
+function reversed({ source, destination, sourcePort, destinationPort }: Ends): Ends {
+  return {
+    source: destination,
+    destination: source,
+    sourcePort: destinationPort,
+    destinationPort: sourcePort,
+  };
+}
+
+function packetEnds({ source, destination, sourcePort, destinationPort }: Ends): PacketEnds {
+  const ports = (sourcePort << 16) | destinationPort;
+  return { source: wordsOfIp(source), destination: wordsOfIp(destination), ports };
+}
+
+function keyOf(ends: Ends): string {
+  const { source, destination, ports } = packetEnds(ends);
+  return [source, destination].flatMap(({ w0, w1, w2, w3 }) => [w0, w1, w2, w3, ports]).join();
+}
+
+function keyOfPacket({ s0, s1, s2, s3, d0, d1, d2, d3, ports }: IpPacket): string {
+  return [s0, s1, s2, s3, ports, d0, d1, d2, d3, ports].join();
+}
