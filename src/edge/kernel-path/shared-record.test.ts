@@ -107,7 +107,7 @@ test("what passed in the kernel is told once", () => {
   const record = new SharedRecord(memory, 0);
   longs[RECORD.bytesIn / 8] = 100n;
   longs[RECORD.packetsIn / 8] = 2n;
-  expect(record.takeTraffic()).toEqual({ bytesIn: 100, bytesOut: 0, packetsIn: 2 });
+  expect(record.takeTraffic()).toEqual({ bytesIn: 100, bytesOut: 0, packetsIn: 2, packetsOut: 0 });
   longs[RECORD.bytesOut / 8] = 7n;
-  expect(record.takeTraffic()).toEqual({ bytesIn: 0, bytesOut: 7, packetsIn: 0 });
+  expect(record.takeTraffic()).toEqual({ bytesIn: 0, bytesOut: 7, packetsIn: 0, packetsOut: 0 });
 });

@@ -12,6 +12,7 @@ export interface RecordTraffic {
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly packetsIn: number;
+  readonly packetsOut: number;
 }
 
 /**
@@ -22,7 +23,7 @@ export class SharedRecord implements CounterWindow {
   readonly number: number;
   #words: Int32Array;
   #longs: BigUint64Array;
-  #told: RecordTraffic = { bytesIn: 0, bytesOut: 0, packetsIn: 0 };
+  #told: RecordTraffic = { bytesIn: 0, bytesOut: 0, packetsIn: 0, packetsOut: 0 };
 
   constructor(memory: ArrayBufferLike, number: number) {
     this.number = number;
@@ -68,11 +69,13 @@ export class SharedRecord implements CounterWindow {
       bytesIn: this.#long(RECORD.bytesIn),
       bytesOut: this.#long(RECORD.bytesOut),
       packetsIn: this.#long(RECORD.packetsIn),
+      packetsOut: this.#long(RECORD.packetsOut),
     };
     return {
       bytesIn: this.#told.bytesIn - before.bytesIn,
       bytesOut: this.#told.bytesOut - before.bytesOut,
       packetsIn: this.#told.packetsIn - before.packetsIn,
+      packetsOut: this.#told.packetsOut - before.packetsOut,
     };
   }
 
