@@ -46,17 +46,16 @@ export class SharedRecord implements CounterWindow {
   }
 
   isNew(counter: number): boolean {
-    if (counter >= MAX_COUNTER || counter + WINDOW < this.greatest) return false;
-    return Atomics.load(this.#words, placeOf(counter)) <= counter;
+    return this.#isInReach(counter) && Atomics.load(this.#words, placeOf(counter)) <= counter;
   }
 
   take(counter: number): boolean {
-    const [words, place] = [this.#words, placeOf(counter)];
+    if (!this.#isInReach(counter)) return false;
+    const place = placeOf(counter);
     for (;;) {
-      if (!this.isNew(counter)) return false;
-      const there = Atomics.load(words, place);
+      const there = Atomics.load(this.#words, place);
       if (there > counter) return false;
-      if (Atomics.compareExchange(words, place, there, counter + 1) === there) break;
+      if (Atomics.compareExchange(this.#words, place, there, counter + 1) === there) break;
     }
     this.#raise(counter + 1);
     return true;
@@ -88,6 +87,10 @@ export class SharedRecord implements CounterWindow {
     const own = new ArrayBuffer(RECORD.bytes);
     this.#words = new Int32Array(own);
     this.#longs = new BigUint64Array(own);
+  }
+
+  #isInReach(counter: number): boolean {
+    return counter < MAX_COUNTER && counter + WINDOW >= this.greatest;
   }
 
   #raise(greatest: number): void {
