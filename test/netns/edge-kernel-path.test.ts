@@ -91,10 +91,10 @@ describe.each(CASES)("the kernel path, %s", NEEDS, (_name, mode, hasOffloads) =>
   /** How many were sent by the kernel of host a, and how many were left to the tunnel, in `work`. */
   async function measured(work: () => Promise<void>): Promise<{ sent: number; carried: number }> {
     const before = paths.maps("a").count(COUNTS.sent);
-    const carried = paths.carried;
+    const { carried } = paths.carrier;
     await work();
     const sent = paths.maps("a").count(COUNTS.sent) - before;
-    return { sent, carried: paths.carried - carried };
+    return { sent, carried: paths.carrier.carried - carried };
   }
 
   async function run(program: string, ...args: readonly string[]): Promise<string> {

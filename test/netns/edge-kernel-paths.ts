@@ -1,38 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { closeSync } from "node:fs";
 import { THIS_NODE } from "../../src/edge/kernel-path/layout.ts";
-import {
-  type Ends,
-  FilledMaps,
-} from "../../src/edge/kernel-path/program/kernel-path-maps.fixture.ts";
+import { FilledMaps } from "../../src/edge/kernel-path/program/kernel-path-maps.fixture.ts";
+import type { Ends } from "../../src/edge/kernel-path/program/map-entries.fixture.ts";
 import { assembleReceiving } from "../../src/edge/kernel-path/program/receiving.ts";
 import { assembleSending } from "../../src/edge/kernel-path/program/sending.ts";
-import { isPartial } from "../../src/edge/tunnel/virtio-header.ts";
 import { AF_INET, SOCK_DGRAM } from "../../src/platform/linux/abi.ts";
 import { watchReadable } from "../../src/platform/linux/binding.ts";
 import { createLink } from "../../src/platform/linux/bpf/bpf-link.ts";
 import { ATTACH_TYPE, PROGRAM_TYPE } from "../../src/platform/linux/bpf/bpf-numbers.ts";
 import { loadProgram } from "../../src/platform/linux/bpf/bpf-program.ts";
-import { ioctl, read, write } from "../../src/platform/linux/io-calls.ts";
+import { ioctl } from "../../src/platform/linux/io-calls.ts";
 import { allocateNative, putPointer } from "../../src/platform/linux/native-memory.ts";
 import { socket } from "../../src/platform/linux/socket-calls.ts";
 import { checked } from "../../src/platform/linux/system-error.ts";
-import {
-  openTun,
-  parseTunAddress,
-  setTunOffloads,
-  VNET_BYTES,
-} from "../../src/platform/linux/tun-device.ts";
-import { wordsOfIp } from "../../src/wire/ip/address-words.ts";
-import { IpPacket } from "../../src/wire/ip/ip-packet.ts";
-import { type PacketEnds, Translation } from "../../src/wire/ip/translate.ts";
+import { openTun, parseTunAddress, setTunOffloads } from "../../src/platform/linux/tun-device.ts";
+import { Carrier, reversed } from "./carrier.ts";
 import { EdgeNetwork, overlay, type PartyName, underlay } from "./edge-network.ts";
 
 const PORT = 50_103;
 const PEER = 7;
 const PLACE = 9;
 const RECORD = 1;
-const MAX_PACKET_BYTES = 65_600;
 /** linux/sockios.h, linux/ethtool.h */
 const SIOCETHTOOL = 0x8946;
 const ETHTOOL_STXCSUM = 0x17;
@@ -61,12 +50,8 @@ interface Host {
 /** Two hosts with the programs at work, and instead of a tunnel somebody who carries what is left to it. */
 export class KernelPaths {
   readonly network: EdgeNetwork = EdgeNetwork.open();
-  /** How many packets were left to the tunnel. */
-  carried = 0;
+  readonly carrier: Carrier = new Carrier();
   readonly #hosts = new Map<HostName, Host>();
-  readonly #memory = allocateNative(MAX_PACKET_BYTES);
-  readonly #packet = new IpPacket();
-  readonly #translations = new Map<string, Translation>();
 
   static open(mode: number, hasOffloads: boolean): KernelPaths {
     const paths = new KernelPaths();
@@ -93,11 +78,8 @@ export class KernelPaths {
     const returned = reversed(asked);
     maps.addFlow(protocol, asked, sent, { isBack: false, isOpen: true, place: PLACE });
     maps.addFlow(protocol, answered, returned, { isBack: true, isOpen: true, place: PLACE });
-    this.#translations.set(keyOf(asked), new Translation(packetEnds(asked), packetEnds(sent)));
-    this.#translations.set(
-      keyOf(answered),
-      new Translation(packetEnds(answered), packetEnds(returned)),
-    );
+    this.carrier.translate(asked, sent);
+    this.carrier.translate(answered, returned);
   }
 
   close(): void {
@@ -140,8 +122,13 @@ export class KernelPaths {
       }
     }
     const descriptors = this.#attach(host, maps);
-    if (!hasOffloads) this.#setChecksumOffload(`${host}1`);
-    const watch = watchReadable(tun, () => this.#carry(host));
+    // A card that completes no checksums would show where the kernel believes that one has to be completed.
+    this.#completeChecksums(host);
+    if (!hasOffloads) this.#completeChecksums(`${host}1`);
+    const watch = watchReadable(tun, () => {
+      const target = this.#hosts.get(other);
+      if (target !== undefined) this.carrier.carry(tun, target.tun);
+    });
     this.#hosts.set(host, { maps, tun, descriptors, watch });
   }
 
@@ -164,8 +151,8 @@ export class KernelPaths {
     return Number.parseInt(told, 10);
   }
 
-  /** Its packets have whole checksums then. */
-  #setChecksumOffload(party: PartyName): void {
+  /** Packets leave with whole checksums from now on. */
+  #completeChecksums(party: PartyName): void {
     this.network.inside(party, () => {
       const control = checked("socket", socket(AF_INET, SOCK_DGRAM, 0));
       const value = allocateNative(8);
@@ -177,48 +164,4 @@ export class KernelPaths {
       closeSync(control);
     });
   }
-
-  /** As the tunnel would: from this TUN to the other one, with the ends that it has there. */
-  #carry(from: HostName): void {
-    const { address, view } = this.#memory;
-    const source = this.#hosts.get(from);
-    const target = this.#hosts.get(OTHER[from]);
-    if (source === undefined || target === undefined) return;
-    for (;;) {
-      const byteCount = read(source.tun, address, MAX_PACKET_BYTES);
-      if (byteCount <= 0) return;
-      const packet = this.#packet;
-      if (!packet.parse(view, VNET_BYTES, byteCount - VNET_BYTES)) continue;
-      // What the kernel of a host says by itself: router solicitations and the like.
-      if (!packet.hasPorts) continue;
-      this.carried += 1;
-      const translation = this.#translations.get(keyOfPacket(packet));
-      translation?.apply(view, VNET_BYTES, packet, isPartial(view, 0));
-      write(target.tun, address, byteCount);
-    }
-  }
-}
-
-/** As seen from the other end. */
-function reversed({ source, destination, sourcePort, destinationPort }: Ends): Ends {
-  return {
-    source: destination,
-    destination: source,
-    sourcePort: destinationPort,
-    destinationPort: sourcePort,
-  };
-}
-
-function packetEnds({ source, destination, sourcePort, destinationPort }: Ends): PacketEnds {
-  const ports = (sourcePort << 16) | destinationPort;
-  return { source: wordsOfIp(source), destination: wordsOfIp(destination), ports };
-}
-
-function keyOf(ends: Ends): string {
-  const { source, destination, ports } = packetEnds(ends);
-  return [source, destination].flatMap(({ w0, w1, w2, w3 }) => [w0, w1, w2, w3, ports]).join();
-}
-
-function keyOfPacket({ s0, s1, s2, s3, d0, d1, d2, d3, ports }: IpPacket): string {
-  return [s0, s1, s2, s3, ports, d0, d1, d2, d3, ports].join();
 }

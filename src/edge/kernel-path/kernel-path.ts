@@ -86,6 +86,7 @@ export class KernelPath {
       senders: maps.senders,
       records: new RecordPool(parts.maps.records, parts.maps.recordCount, nowMs),
       localPort: parts.localPort,
+      nowMs,
       isHeard: options.isHeard,
       wayTo: (ip) => this.#wayTo(ip),
     });

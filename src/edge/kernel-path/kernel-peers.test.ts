@@ -7,6 +7,7 @@ import type { WayTo } from "../../wire/netlink/route/route-question.ts";
 import type { Peer, PeerSpec } from "../tunnel/peer.ts";
 import { PeerBook } from "../tunnel/peer-book.ts";
 import { Session, type SessionMode } from "../tunnel/session.ts";
+import { FLOOD_PACKETS } from "./flood-guard.ts";
 import { FakeKernelMaps } from "./kernel-maps.fixture.ts";
 import { KernelPeers } from "./kernel-peers.ts";
 import { PEER_VALUE, RECORD, SENDER_VALUE } from "./layout.ts";
@@ -32,6 +33,7 @@ class World {
       senders: this.maps.maps.senders,
       records: new RecordPool(this.maps.records, this.maps.recordCount, () => this.nowMs),
       localPort: 50_103,
+      nowMs: () => this.nowMs,
       isHeard: (peer) => this.book.at(peer.endpointKey) === peer,
       wayTo: () => this.way,
     });
@@ -222,6 +224,17 @@ describe("peers of the kernel path", requires("linux"), () => {
     for (const session of sessions) world.use(peer, session);
     expect(sessions.filter(({ shared }) => shared !== undefined)).toHaveLength(8);
     expect([world.sending, world.senders.length]).toEqual([undefined, 8]);
+  });
+
+  test("one that is sent very many packets is left to the tunnel for a while, and still heard", () => {
+    world.set();
+    new BigUint64Array(world.maps.records)[RECORD.packetsOut / 8] = BigInt(FLOOD_PACKETS);
+    world.peers.collect(0);
+    world.peers.review();
+    expect([world.sending, world.senders.length]).toEqual([undefined, 1]);
+    world.nowMs = 1000;
+    for (let turn = 0; turn < 4; turn += 1) world.peers.review();
+    expect(world.sending).toBeDefined();
   });
 
   test("bytes that passed in the kernel are the peer's, also those of a session that ends", () => {

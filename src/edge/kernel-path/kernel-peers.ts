@@ -2,19 +2,14 @@ import type { WayTo } from "../../wire/netlink/route/route-question.ts";
 import type { SessionKeys } from "../tunnel/noise-ik.ts";
 import type { Peer } from "../tunnel/peer.ts";
 import type { Session, SharedCounters } from "../tunnel/session.ts";
-import { type Endpoint, peerValue, senderKey, senderValue } from "./entries.ts";
+import { FloodGuard } from "./flood-guard.ts";
 import type { KernelMap } from "./kernel-maps.ts";
 import { KernelSession } from "./kernel-session.ts";
-import {
-  NOT_WANTED,
-  type PeerMaps,
-  PublishedPeer,
-  type WantedPeer,
-  type WantedSender,
-} from "./published-peer.ts";
+import { NOT_WANTED, type PeerMaps, PublishedPeer, type WantedPeer } from "./published-peer.ts";
 import type { RecordPool } from "./record-pool.ts";
 import type { SharedRecord } from "./shared-record.ts";
 import { v4EndpointOf } from "./v4-endpoint.ts";
+import { type PeerWay, wantedByAddress, wantedByKey } from "./wanted-peer.ts";
 
 export interface KernelPeersOptions {
   readonly peers: KernelMap;
@@ -23,6 +18,7 @@ export interface KernelPeersOptions {
   /** Of peers without a key at one address it is the one that is heard. */
   readonly isHeard: (peer: Peer) => boolean;
   readonly localPort: number;
+  readonly nowMs: () => number;
   /** By which packets can be sent from here; undefined where there is none. */
   readonly wayTo: (ip: number) => WayTo | undefined;
 }
@@ -35,6 +31,7 @@ interface Seat {
   readonly sessions: Set<KernelSession>;
   /** Of a peer without a key, once it is published. */
   record: SharedRecord | undefined;
+  readonly flood: FloodGuard;
 }
 
 /** All are looked at again within so many turns. */
@@ -85,19 +82,22 @@ export class KernelPeers {
     else if (!peer.isGone) this.#refresh(this.#seat(peer));
   }
 
-  /** Some of them, as the way there may be another one. */
+  /** Some of them, as the way there may be another one; and all that are sent very many packets. */
   review(): void {
+    const nowMs = this.#options.nowMs();
     this.#turn = (this.#turn + 1) % TURNS;
     for (const seat of this.#seats.values()) {
-      if (seat.number % TURNS === this.#turn) this.#refresh(seat);
+      const { flood, number } = seat;
+      flood.look(nowMs);
+      if (number % TURNS === this.#turn || flood.isHeld(nowMs)) this.#refresh(seat);
     }
   }
 
   /** Adds to what is known of peers what passed in the kernel. */
   collect(nowMs: number): void {
     for (const seat of this.#seats.values()) {
-      for (const { record } of seat.sessions) count(seat.peer, record, nowMs);
-      if (seat.record !== undefined) count(seat.peer, seat.record, nowMs);
+      for (const { record } of seat.sessions) count(seat, record, nowMs);
+      if (seat.record !== undefined) count(seat, seat.record, nowMs);
     }
   }
 
@@ -107,7 +107,8 @@ export class KernelPeers {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     const published = new PublishedPeer(number, this.#maps);
-    const seat: Seat = { peer, number, published, sessions: new Set(), record: undefined };
+    const flood = new FloodGuard();
+    const seat: Seat = { peer, number, published, sessions: new Set(), record: undefined, flood };
     this.#seats.set(peer, seat);
     return seat;
   }
@@ -128,14 +129,14 @@ export class KernelPeers {
     for (const seat of this.#seats.values()) {
       if (!seat.sessions.delete(session)) continue;
       this.#refresh(seat);
-      count(seat.peer, session.record, seat.peer.lastReceivedMs);
+      count(seat, session.record, seat.peer.lastReceivedMs);
     }
     this.#options.records.giveBack(session.record);
   }
 
   #giveBack(seat: Seat): void {
     if (seat.record === undefined) return;
-    count(seat.peer, seat.record, seat.peer.lastReceivedMs);
+    count(seat, seat.record, seat.peer.lastReceivedMs);
     this.#options.records.giveBack(seat.record);
     seat.record = undefined;
   }
@@ -146,62 +147,25 @@ export class KernelPeers {
     if (remote === undefined || peer.isGone || peer.isCompat) return NOT_WANTED;
     const way = this.#options.wayTo(remote.ip);
     if (way === undefined) return NOT_WANTED;
-    return peer.hasKey ? this.#byKey(seat, remote, way) : this.#byAddress(seat, remote, way);
+    const { localPort } = this.#options;
+    const found = { peer: seat.number, remote, link: way.link, localIp: way.source, localPort };
+    const wanted = peer.hasKey
+      ? wantedByKey(found, [...seat.sessions], peer.session)
+      : this.#byAddress(seat, found);
+    return seat.flood.isHeld(this.#options.nowMs()) ? { ...wanted, sending: undefined } : wanted;
   }
 
-  #byKey(seat: Seat, remote: Endpoint, way: WayTo): WantedPeer {
-    const { peer, number } = seat;
-    const used = [...seat.sessions].flatMap((kernel) =>
-      kernel.session === undefined ? [] : [{ kernel, session: kernel.session }],
-    );
-    const senders = used.map(({ kernel, session }): WantedSender => {
-      const { mode } = session;
-      const record = kernel.record.number;
-      return {
-        key: senderKey(session.localIndex, remote),
-        value: senderValue({ mode, peer: number, localIp: way.source, record }),
-        secret: mode === "secure" ? kernel.openingKey : undefined,
-        // What is sealed is the peer's wherever it comes from.
-        isElsewhereWrong: mode === "fast",
-      };
-    });
-    const current = used.find(({ session }) => session === peer.session);
-    if (current === undefined) return { sending: undefined, senders };
-    const { kernel, session } = current;
-    const value = peerValue({
-      mode: session.mode,
-      link: way.link,
-      local: { ip: way.source, port: this.#options.localPort },
-      remote,
-      receiver: session.remoteIndex,
-      record: kernel.record.number,
-    });
-    const secret = session.mode === "secure" ? kernel.sealingKey : undefined;
-    return { sending: { value, secret }, senders };
-  }
-
-  #byAddress(seat: Seat, remote: Endpoint, way: WayTo): WantedPeer {
-    const { peer, number } = seat;
-    const { isHeard, records, localPort } = this.#options;
-    if (!isHeard(peer)) return NOT_WANTED;
+  #byAddress(seat: Seat, way: PeerWay): WantedPeer {
+    const { isHeard, records } = this.#options;
+    if (!isHeard(seat.peer)) return NOT_WANTED;
     seat.record ??= records.take();
-    if (seat.record === undefined) return NOT_WANTED;
-    const mode = "fast";
-    const record = seat.record.number;
-    const local = { ip: way.source, port: localPort };
-    const value = peerValue({ mode, link: way.link, local, remote, receiver: 0, record });
-    const sender = {
-      key: senderKey(0, remote),
-      value: senderValue({ mode, peer: number, localIp: way.source, record }),
-      secret: undefined,
-      isElsewhereWrong: true,
-    };
-    return { sending: { value, secret: undefined }, senders: [sender] };
+    return seat.record === undefined ? NOT_WANTED : wantedByAddress(way, seat.record.number);
   }
 }
 
-function count(peer: Peer, record: SharedRecord, nowMs: number): void {
-  const { bytesIn, bytesOut, packetsIn } = record.takeTraffic();
+function count({ peer, flood }: Seat, record: SharedRecord, nowMs: number): void {
+  const { bytesIn, bytesOut, packetsIn, packetsOut } = record.takeTraffic();
+  flood.noteSent(packetsOut);
   peer.bytesIn += bytesIn;
   peer.bytesOut += bytesOut;
   if (packetsIn > 0) peer.lastReceivedMs = Math.max(peer.lastReceivedMs, nowMs);

@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ReplayWindow } from "../../wire/replay-window.ts";
 import { MAX_COUNTER, RECORD, TAKEN_COUNT, WINDOW } from "./layout.ts";
 import { SharedRecord } from "./shared-record.ts";
@@ -42,7 +44,11 @@ test("counters are given once, whoever asks", () => {
 });
 
 test("takes what a window of its own would take", () => {
-  const counters = fc.array(fc.integer({ min: 0, max: 3 * TAKEN_COUNT }), { maxLength: 300 });
+  const counter = fc.oneof(
+    fc.integer({ min: 0, max: 20 }),
+    fc.integer({ min: 0, max: 3 * TAKEN_COUNT }),
+  );
+  const counters = fc.array(counter, { maxLength: 300 });
   fc.assert(
     fc.property(counters, (steps) => {
       const window = new ReplayWindow();
@@ -94,6 +100,74 @@ test.each([1, TAKEN_COUNT])(
   },
 );
 
+/**
+ * Is given so many counters as fast as it can, and takes half of each: two who are given one behind the other want
+ * the same at the same time. Says which ones it had.
+ */
+const RIVAL = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { memory, count, counterAt, takenAt, takenCount } = workerData;
+  const words = new Int32Array(memory);
+  const begin = words.length - 1;
+  const had = { given: [], taken: [] };
+  parentPort.postMessage("ready");
+  Atomics.wait(words, begin, 0);
+  Atomics.store(words, begin, 2);
+  for (let turn = 0; turn < count; turn += 1) {
+    const given = Atomics.add(words, counterAt, 1);
+    const counter = given >> 1;
+    const place = takenAt + (counter % takenCount);
+    const there = Atomics.load(words, place);
+    had.given.push(given);
+    if (there > counter) continue;
+    if (Atomics.compareExchange(words, place, there, counter + 1) === there) had.taken.push(counter);
+  }
+  parentPort.postMessage(had);`;
+
+test("gives and takes each counter once beside another thread that does the same", async () => {
+  const count = 300_000;
+  const memory = new SharedArrayBuffer(RECORD.bytes + 4);
+  const [counterAt, takenAt, takenCount] = [RECORD.counter / 4, RECORD.taken / 4, TAKEN_COUNT];
+  const workerData = { memory, count, counterAt, takenAt, takenCount };
+  const worker = new Worker(RIVAL, { eval: true, workerData });
+  await once(worker, "message");
+  const record = new SharedRecord(memory, 0);
+  const words = new Int32Array(memory);
+  const begin = words.length - 1;
+  const done = once(worker, "message");
+  Atomics.store(words, begin, 1);
+  Atomics.notify(words, begin);
+  while (Atomics.load(words, begin) !== 2);
+  const own: { given: number[]; taken: number[] } = { given: [], taken: [] };
+  for (let turn = 0; turn < count; turn += 1) {
+    const given = record.give();
+    own.given.push(given);
+    if (record.take(given >> 1)) own.taken.push(given >> 1);
+  }
+  const [other] = await done;
+  expect(new Set([...own.given, ...other.given]).size).toBe(2 * count);
+  const taken = [...own.taken, ...other.taken];
+  expect([new Set(taken).size, taken.length]).toEqual([count, count]);
+});
+
+test("does not take what another one took between two of its steps", () => {
+  const memory = memoryOf(1);
+  const [record, other] = [new SharedRecord(memory, 0), new SharedRecord(memory, 0)];
+  const load = Atomics.load;
+  const spy = vi.spyOn(Atomics, "load");
+  onTestFinished(() => spy.mockRestore());
+  const taken: boolean[] = [];
+  spy.mockImplementation((...args) => {
+    const value = Reflect.apply(load, Atomics, args);
+    if (args[1] === placeOf(7) && taken.length === 0) {
+      spy.mockRestore();
+      taken.push(other.take(7));
+    }
+    return value;
+  });
+  expect([record.take(7), taken]).toEqual([false, [true]]);
+});
+
 test("none is too old until it is a whole window behind, and none is taken beyond the last", () => {
   const record = new SharedRecord(memoryOf(1), 0);
   record.take(5000);
@@ -107,7 +181,7 @@ test("what passed in the kernel is told once", () => {
   const record = new SharedRecord(memory, 0);
   longs[RECORD.bytesIn / 8] = 100n;
   longs[RECORD.packetsIn / 8] = 2n;
-  expect(record.takeTraffic()).toEqual({ bytesIn: 100, bytesOut: 0, packetsIn: 2 });
+  expect(record.takeTraffic()).toEqual({ bytesIn: 100, bytesOut: 0, packetsIn: 2, packetsOut: 0 });
   longs[RECORD.bytesOut / 8] = 7n;
-  expect(record.takeTraffic()).toEqual({ bytesIn: 0, bytesOut: 7, packetsIn: 0 });
+  expect(record.takeTraffic()).toEqual({ bytesIn: 0, bytesOut: 7, packetsIn: 0, packetsOut: 0 });
 });

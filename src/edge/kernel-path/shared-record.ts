@@ -12,6 +12,7 @@ export interface RecordTraffic {
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly packetsIn: number;
+  readonly packetsOut: number;
 }
 
 /**
@@ -22,7 +23,7 @@ export class SharedRecord implements CounterWindow {
   readonly number: number;
   #words: Int32Array;
   #longs: BigUint64Array;
-  #told: RecordTraffic = { bytesIn: 0, bytesOut: 0, packetsIn: 0 };
+  #told: RecordTraffic = { bytesIn: 0, bytesOut: 0, packetsIn: 0, packetsOut: 0 };
 
   constructor(memory: ArrayBufferLike, number: number) {
     this.number = number;
@@ -45,17 +46,16 @@ export class SharedRecord implements CounterWindow {
   }
 
   isNew(counter: number): boolean {
-    if (counter >= MAX_COUNTER || counter + WINDOW < this.greatest) return false;
-    return Atomics.load(this.#words, placeOf(counter)) <= counter;
+    return this.#isInReach(counter) && Atomics.load(this.#words, placeOf(counter)) <= counter;
   }
 
   take(counter: number): boolean {
-    const [words, place] = [this.#words, placeOf(counter)];
+    if (!this.#isInReach(counter)) return false;
+    const place = placeOf(counter);
     for (;;) {
-      if (!this.isNew(counter)) return false;
-      const there = Atomics.load(words, place);
+      const there = Atomics.load(this.#words, place);
       if (there > counter) return false;
-      if (Atomics.compareExchange(words, place, there, counter + 1) === there) break;
+      if (Atomics.compareExchange(this.#words, place, there, counter + 1) === there) break;
     }
     this.#raise(counter + 1);
     return true;
@@ -68,11 +68,13 @@ export class SharedRecord implements CounterWindow {
       bytesIn: this.#long(RECORD.bytesIn),
       bytesOut: this.#long(RECORD.bytesOut),
       packetsIn: this.#long(RECORD.packetsIn),
+      packetsOut: this.#long(RECORD.packetsOut),
     };
     return {
       bytesIn: this.#told.bytesIn - before.bytesIn,
       bytesOut: this.#told.bytesOut - before.bytesOut,
       packetsIn: this.#told.packetsIn - before.packetsIn,
+      packetsOut: this.#told.packetsOut - before.packetsOut,
     };
   }
 
@@ -85,6 +87,10 @@ export class SharedRecord implements CounterWindow {
     const own = new ArrayBuffer(RECORD.bytes);
     this.#words = new Int32Array(own);
     this.#longs = new BigUint64Array(own);
+  }
+
+  #isInReach(counter: number): boolean {
+    return counter < MAX_COUNTER && counter + WINDOW >= this.greatest;
   }
 
   #raise(greatest: number): void {

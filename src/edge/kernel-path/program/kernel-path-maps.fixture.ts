@@ -6,7 +6,6 @@ import {
   BPF_F_NO_PREALLOC,
   MAP_TYPE,
 } from "../../../platform/linux/bpf/bpf-numbers.ts";
-import { wordsOfIp } from "../../../wire/ip/address-words.ts";
 import {
   COUNTS,
   FLOW_KEY,
@@ -21,18 +20,17 @@ import {
   SENDER_VALUE,
   SETTING,
 } from "../layout.ts";
+import {
+  addressOf,
+  type Ends,
+  flowKey,
+  NS_BYTES,
+  NUMBER_BYTES,
+  number,
+  putEnds,
+  wide,
+} from "./map-entries.fixture.ts";
 import { SCRATCH_BYTES } from "./scratch.ts";
-
-const NS_BYTES = 8;
-const NUMBER_BYTES = 4;
-const ADDRESS_BYTES = 16;
-
-export interface Ends {
-  readonly source: string;
-  readonly destination: string;
-  readonly sourcePort: number;
-  readonly destinationPort: number;
-}
 
 export interface FlowState {
   readonly isBack: boolean;
@@ -232,38 +230,4 @@ function open(name: MapName): BpfMap {
 
 function roundUp(byteCount: number): number {
   return Math.ceil(byteCount / 8) * 8;
-}
-
-export function addressOf(ip: string): Buffer {
-  const bytes = Buffer.alloc(ADDRESS_BYTES);
-  const { w0, w1, w2, w3 } = wordsOfIp(ip);
-  for (const [index, word] of [w0, w1, w2, w3].entries()) bytes.writeInt32BE(word, index * 4);
-  return bytes;
-}
-
-function flowKey(protocol: number, ends: Ends): Buffer {
-  const key = Buffer.alloc(FLOW_KEY.bytes);
-  putEnds(key, ends);
-  key.writeUInt8(protocol, FLOW_KEY.protocol);
-  key.writeUInt8(ends.source.includes(":") ? 1 : 0, FLOW_KEY.isV6);
-  return key;
-}
-
-function putEnds(bytes: Buffer, ends: Ends): void {
-  bytes.set(addressOf(ends.source), FLOW_KEY.source);
-  bytes.set(addressOf(ends.destination), FLOW_KEY.destination);
-  bytes.writeUInt16BE(ends.sourcePort, FLOW_KEY.sourcePort);
-  bytes.writeUInt16BE(ends.destinationPort, FLOW_KEY.destinationPort);
-}
-
-function number(value: number): Buffer {
-  const bytes = Buffer.alloc(NUMBER_BYTES);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function wide(value: bigint): Buffer {
-  const bytes = Buffer.alloc(NS_BYTES);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
 }

@@ -10,7 +10,8 @@ import { loadProgram, runProgram } from "../../../platform/linux/bpf/bpf-program
 import { checksumOf, sumOf } from "../../../wire/ip/checksum.ts";
 import { viewOf } from "../../../wire/ip/packets.fixture.ts";
 import { type KernelPathMaps, MODE_FAST, MODE_SECURE, THIS_NODE } from "../layout.ts";
-import { addressOf, FilledMaps, type Way } from "./kernel-path-maps.fixture.ts";
+import { FilledMaps, type Way } from "./kernel-path-maps.fixture.ts";
+import { addressOf } from "./map-entries.fixture.ts";
 
 export const PEER = 7;
 const OTHER_PEER = 8;

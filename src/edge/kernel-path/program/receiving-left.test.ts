@@ -12,7 +12,8 @@ import {
   MODE_SECURE,
   RECORD,
 } from "../layout.ts";
-import type { Ends, FilledMaps } from "./kernel-path-maps.fixture.ts";
+import type { FilledMaps } from "./kernel-path-maps.fixture.ts";
+import type { Ends } from "./map-entries.fixture.ts";
 import { frameOf, LoadedProgram, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
 import { assembleReceiving } from "./receiving.ts";
 import { changed, packetWith } from "./sending.fixture.ts";
@@ -87,6 +88,16 @@ const LEFT: readonly (readonly [
     (_, mode) => frameOf({ packet: PACKET, mode, segment: Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]) }),
   ],
   ["what is too short", false, (_, mode) => frameOf({ packet: PACKET.subarray(0, 27), mode })],
+  [
+    "what is too short to hold anything",
+    false,
+    (_, mode) => {
+      const frame = frameOf({ packet: PACKET, mode });
+      frame.writeUInt16BE(40, 16);
+      frame.writeUInt16BE(20, 38);
+      return frame;
+    },
+  ],
   ["a wrong length", false, (_, mode) => frameOf({ packet: PACKET.subarray(0, 99), mode })],
   [
     "a wrong checksum",

@@ -16,7 +16,7 @@ import {
   TAKEN_COUNT,
   WINDOW,
 } from "../layout.ts";
-import type { Ends } from "./kernel-path-maps.fixture.ts";
+import type { Ends } from "./map-entries.fixture.ts";
 import { frameOf, LoadedProgram, PLACE, RECORD_NUMBER } from "./programs.fixture.ts";
 import { assembleReceiving } from "./receiving.ts";
 import { type Family, type Protocol, packetWith } from "./sending.fixture.ts";

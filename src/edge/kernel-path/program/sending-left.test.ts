@@ -2,10 +2,11 @@ import { afterEach, describe, expect, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
 import { TCP_ACK, TCP_FIN, TCP_RST, TCP_SYN } from "../../../wire/ip/ip-numbers.ts";
 import { COUNTS, FOLLOW_FLOW_NS, MAX_COUNTER, MAX_SHORT_BYTES, RECORD } from "../layout.ts";
-import type { Ends } from "./kernel-path-maps.fixture.ts";
+import type { Ends } from "./map-entries.fixture.ts";
 import { PEER, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
 import {
   changed,
+  changedRightly,
   type Family,
   OPEN,
   type Prepared,
@@ -88,16 +89,6 @@ const LEFT: readonly (readonly [
       return packetWith("tcp", asked, 100);
     },
   ],
-  [
-    "the counters are used up",
-    false,
-    ({ maps, asked }) => {
-      const record = maps.record(RECORD_NUMBER);
-      record.writeUInt32LE(MAX_COUNTER, RECORD.counter);
-      maps.setRecord(RECORD_NUMBER, record);
-      return packetWith("tcp", asked, 100);
-    },
-  ],
   ["its checksum is wrong", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 99)],
   ["it has options", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 0, 0x03)],
   ["its length is another", false, ({ asked }) => changed(packetWith("tcp", asked, 100), 3)],
@@ -106,12 +97,12 @@ const LEFT: readonly (readonly [
   [
     "its header of TCP is too short",
     false,
-    ({ asked }) => changed(packetWith("tcp", asked, 100), 32, 0x10),
+    ({ asked }) => changedRightly(packetWith("tcp", asked, 100), 32, 0x10, 36),
   ],
   [
     "its header of TCP is too long",
     false,
-    ({ asked }) => changed(packetWith("tcp", asked, 42), 32, 0xa0),
+    ({ asked }) => changedRightly(packetWith("tcp", asked, 42), 32, 0xa0, 36),
   ],
   [
     "it is of another protocol",
@@ -121,8 +112,8 @@ const LEFT: readonly (readonly [
 ];
 
 const OTHERS: readonly (readonly [string, Protocol, Family, (packet: Buffer) => void])[] = [
-  ["an error", "echo", "v4", (packet) => changed(packet, 20, 0x0b)],
-  ["an error", "echo", "v6", (packet) => changed(packet, 40, 0x81)],
+  ["an error", "echo", "v4", (packet) => changedRightly(packet, 20, 0x0b, 22)],
+  ["an error", "echo", "v6", (packet) => changedRightly(packet, 40, 0x81, 42)],
   ["no checksum", "udp", "v6", (packet) => packet.writeUInt16BE(0, 46)],
   ["extensions", "udp", "v6", (packet) => changed(packet, 6, 0x11)],
   ["another length", "udp", "v6", (packet) => changed(packet, 5)],
@@ -145,10 +136,22 @@ describe("the program that sends leaves to the tunnel", requires("linux", "root"
 
   test.each(OTHERS)("%s of %s over IP%s", (_why, protocol, family, change) => {
     sending = new Sending(protocol, family);
-    const packet = packetWith(protocol, sending.asked, 90);
+    const packet = packetWith(protocol, sending.sent, 90);
     expect(sending.send(packet)).toBeDefined();
     change(packet);
     expect(sending.send(packet)).toBeUndefined();
+  });
+
+  test("everything, once counters are used up, which stay where they are", () => {
+    sending = new Sending("tcp", "v4");
+    const { maps, asked } = sending;
+    const record = maps.record(RECORD_NUMBER);
+    record.writeUInt32LE(MAX_COUNTER - 1, RECORD.counter);
+    maps.setRecord(RECORD_NUMBER, record);
+    const packet = packetWith("tcp", asked, 100);
+    expect(sending.send(packet)?.counter).toBe(BigInt(MAX_COUNTER) - 1n);
+    for (let count = 0; count < 3; count += 1) expect(sending.send(packet)).toBeUndefined();
+    expect(maps.record(RECORD_NUMBER).readUInt32LE(RECORD.counter)).toBe(MAX_COUNTER);
   });
 
   test("short ones that follow a long one of their flow, until that is a while ago", () => {

@@ -1,7 +1,7 @@
 /** Packets of workloads, and how they leave. */
 import { expect } from "vitest";
 import { VERDICT } from "../../../platform/linux/bpf/bpf-numbers.ts";
-import { checksumOf, sumOf } from "../../../wire/ip/checksum.ts";
+import { adjusted, checksumOf, sumOf, wordDelta } from "../../../wire/ip/checksum.ts";
 import {
   PROTOCOL_ICMP,
   PROTOCOL_ICMP6,
@@ -11,7 +11,8 @@ import {
 } from "../../../wire/ip/ip-numbers.ts";
 import { type PacketSpec, packetOf, viewOf } from "../../../wire/ip/packets.fixture.ts";
 import { MODE_SECURE } from "../layout.ts";
-import type { Ends, FilledMaps, FlowState } from "./kernel-path-maps.fixture.ts";
+import type { FilledMaps, FlowState } from "./kernel-path-maps.fixture.ts";
+import type { Ends } from "./map-entries.fixture.ts";
 import { LoadedProgram, PLACE, payloadOf, textIn } from "./programs.fixture.ts";
 import { assembleSending } from "./sending.ts";
 
@@ -133,6 +134,21 @@ function headersOf(frameBytes: number): Buffer {
   headers.writeUInt16BE(50_103, 36);
   headers.writeUInt16BE(frameBytes - 34, 38);
   return headers;
+}
+
+/** The same with the checksum of TCP, UDP or ICMP at `checksumAt` set right again. */
+export function changedRightly(
+  packet: Buffer,
+  at: number,
+  bits: number,
+  checksumAt: number,
+): Buffer {
+  const word = at & ~1;
+  const before = packet.readUInt16BE(word);
+  changed(packet, at, bits);
+  const delta = wordDelta(before, packet.readUInt16BE(word));
+  packet.writeUInt16BE(adjusted(packet.readUInt16BE(checksumAt), delta), checksumAt);
+  return packet;
 }
 
 export function changed(packet: Buffer, at: number, bits = 0x01): Buffer {

@@ -109,4 +109,15 @@ describe("the program that sends", requires("linux", "root"), () => {
     const text = textOf(without(packetWith("udp", sent, 77)));
     expect(send(without(packetWith("udp", asked, 77)))?.text).toBe(text);
   });
+
+  test("a checksum that comes out as 0 is written as its other form", () => {
+    const { asked, sent } = prepare("udp", "v4");
+    const wanted = Array.from({ length: 0x1_0000 }, (_, word) =>
+      Buffer.concat([Buffer.alloc(20, 7), Buffer.from([word >> 8, word & 0xff])]),
+    ).find((payload) => packetWith("udp", sent, 50, { payload }).readUInt16BE(26) === 0xffff);
+    const [packet, expected] = [asked, sent].map((ends) =>
+      packetWith("udp", ends, 50, { payload: wanted ?? Buffer.alloc(0) }),
+    );
+    expect(send(packet ?? Buffer.alloc(0))?.text).toBe(textOf(expected ?? Buffer.alloc(0)));
+  });
 });
