@@ -58,7 +58,7 @@ const L4_BYTES = "r4";
 const KEY: number = SCRATCH.flowKey;
 const PACKET: number = SCRATCH.packet;
 
-/** Reads the headers in `packet`, of a packet of `packetBytes`: `flowKey` and `checksumAt`. r0 says how it went. */
+/** Reads the headers in `packet`, of a packet of `packetBytes`: `flowKey`, `checksumAt` and `payloadBytes`. r0 says how it went. */
 export function callParse(assembler: BpfAssembler, memory: "r7"): void {
   assembler.move("r1", memory).callLocal(PARSE);
 }
@@ -66,7 +66,7 @@ export function callParse(assembler: BpfAssembler, memory: "r7"): void {
 /** What `callParse` calls. */
 export function emitParse(assembler: BpfAssembler): void {
   assembler.label(PARSE).move("r0", PARSED).load(32, L4_BYTES, MEMORY, SCRATCH.packetBytes);
-  assembler.load(8, "r2", MEMORY, PACKET);
+  assembler.store(32, MEMORY, SCRATCH.payloadBytes, 1).load(8, "r2", MEMORY, PACKET);
   assembler.jumpIf("equal", "r2", V4_FIRST_BYTE, "is v4").alu("shiftRight", "r2", 4);
   assembler.jumpIf("notEqual", "r2", 6, "not parsed");
   parseV6(assembler);
@@ -129,7 +129,8 @@ function parseL4(assembler: BpfAssembler, family: "v4" | "v6", l4At: number): vo
   assembler.jumpIf("signedBelow", L4_BYTES, TCP_HEADER_BYTES, "not parsed");
   assembler.load(8, "r2", MEMORY, at + TCP_DATA_OFFSET).alu("shiftRight", "r2", 4);
   assembler.alu("shiftLeft", "r2", 2).jumpIf("below", "r2", TCP_HEADER_BYTES, "not parsed");
-  assembler.jumpIf("above", "r2", L4_BYTES, "not parsed");
+  assembler.jumpIf("above", "r2", L4_BYTES, "not parsed").alu("subtract", L4_BYTES, "r2");
+  assembler.store(32, MEMORY, SCRATCH.payloadBytes, L4_BYTES);
   assembler.store(32, MEMORY, SCRATCH.checksumAt, l4At + TCP_CHECKSUM);
   assembler.load(8, "r2", MEMORY, at + TCP_FLAGS).alu("and", "r2", BEGINS_OR_ENDS);
   assembler.jumpIf("equal", "r2", 0, `${family} ports`).move("r0", PARSED_FOR_TUNNEL);

@@ -42,6 +42,8 @@ export const SCRATCH = {
   counter: 1020,
   /** Of a datagram, by what it says. */
   mode: 1024,
+  /** Behind the header of TCP; of other protocols there is always something. */
+  payloadBytes: 1028,
 } as const;
 
 export const SCRATCH_BYTES = 1032;

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
 import { TCP_ACK, TCP_FIN, TCP_RST, TCP_SYN } from "../../../wire/ip/ip-numbers.ts";
-import { COUNTS, FOLLOW_FLOW_NS, MAX_COUNTER, MAX_SHORT_BYTES, RECORD } from "../layout.ts";
+import {
+  COUNTS,
+  FOLLOW_FLOW_NS,
+  FOLLOW_SENDER_NS,
+  MAX_COUNTER,
+  MAX_SHORT_BYTES,
+  RECORD,
+} from "../layout.ts";
 import type { Ends } from "./map-entries.fixture.ts";
 import { PEER, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
 import {
@@ -164,5 +171,25 @@ describe("the program that sends leaves to the tunnel", requires("linux", "root"
     expect(maps.slowNs(number, asked)).toBe(ahead);
     maps.setSlowNs(number, asked, process.hrtime.bigint() - BigInt(FOLLOW_FLOW_NS));
     expect(sending.send(packet)).toBeDefined();
+  });
+
+  test("mere acknowledgements for a peer that sent something long, until that is a while ago", () => {
+    sending = new Sending("tcp", "v4");
+    const { maps, asked } = sending;
+    const [bare, more] = [52, 53].map((byteCount) =>
+      // All but one byte are options.
+      changedRightly(packetWith("tcp", asked, byteCount), 32, 0xd0, 36),
+    );
+    if (bare === undefined || more === undefined) throw new Error("there are two packets");
+    const setSlow = (ns: bigint): void => {
+      const record = maps.record(RECORD_NUMBER);
+      record.writeBigUInt64LE(ns, RECORD.slowNs);
+      maps.setRecord(RECORD_NUMBER, record);
+    };
+    setSlow(process.hrtime.bigint() + 1_000_000_000n);
+    expect(sending.send(bare)).toBeUndefined();
+    expect(sending.send(more)).toBeDefined();
+    setSlow(process.hrtime.bigint() - BigInt(FOLLOW_SENDER_NS));
+    expect(sending.send(bare)).toBeDefined();
   });
 });

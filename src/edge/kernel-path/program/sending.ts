@@ -5,12 +5,14 @@ import {
   FLOW_KEY,
   FLOW_VALUE,
   FOLLOW_FLOW_NS,
+  FOLLOW_SENDER_NS,
   type KernelPathMaps,
   MAX_SHORT_BYTES,
   MODE_FAST,
   MODE_SECURE,
   PEER_VALUE,
   PLACE_VALUE,
+  RECORD,
   THIS_NODE,
 } from "../layout.ts";
 import { giveCounter } from "./counters.ts";
@@ -29,7 +31,7 @@ import {
 import { findRoute } from "./find-route.ts";
 import { ETHERTYPE_V4, ETHERTYPE_V6, emitOuterHeaders, FRAME } from "./outer-headers.ts";
 import { callParse, emitParse, PARSED, PARSED_BYTES, PARSED_FOR_TUNNEL } from "./parse-packet.ts";
-import { CONTEXT, MEMORY, SCRATCH, SENDING_SCRATCH } from "./scratch.ts";
+import { CONTEXT, MEMORY, RECORD_AT, SCRATCH, SENDING_SCRATCH } from "./scratch.ts";
 import { callSeal, emitCipherState, emitSealing } from "./seal-and-open.ts";
 import { callTranslate, emitTranslate } from "./translate.ts";
 import { FAST, SECURE } from "./wire-lengths.ts";
@@ -49,6 +51,7 @@ export function assembleSending(maps: KernelPathMaps): Uint8Array {
   stayBehind(assembler, maps);
   findPeer(assembler, maps);
   loadWay(assembler, maps);
+  leaveAcknowledgements(assembler);
   assembler.store(32, MEMORY, SCRATCH.mayBePartial, 1);
   callTranslate(assembler, MEMORY);
   assembler.jumpIf("notEqual", "r0", 0, NEXT);
@@ -127,6 +130,14 @@ function loadWay(assembler: BpfAssembler, maps: KernelPathMaps): void {
   assembler.move("r8", "r0");
   copyToScratch(assembler, "r8", 0, SCRATCH.way, PEER_VALUE.bytes);
   lookUpRecord(assembler, maps, "r8", PEER_VALUE.record);
+}
+
+/** Of a peer that sends much, the tunnel sends them together; what follows may overtake them, as they say nothing else. */
+function leaveAcknowledgements(assembler: BpfAssembler): void {
+  assembler.load(32, "r1", MEMORY, SCRATCH.payloadBytes).jumpIf("notEqual", "r1", 0, "says more");
+  assembler.load(64, "r1", RECORD_AT, RECORD.slowNs).load(64, "r2", MEMORY, SCRATCH.nowNs);
+  assembler.alu("subtract", "r2", "r1").jumpIf("signedBelow", "r2", FOLLOW_SENDER_NS, NEXT);
+  assembler.label("says more");
 }
 
 /** Everything that is written into the datagram, and how it is wrapped in r8. */
