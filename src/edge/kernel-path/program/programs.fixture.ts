@@ -107,7 +107,7 @@ export function frameOf(spec: DatagramSpec): Buffer {
   if (mode === MODE_SECURE) prefix.writeBigUInt64LE(counter, 8);
   const body = mode === MODE_FAST ? text : sealed(key, counter, text);
   const headers = Buffer.alloc(OUTER_BYTES);
-  headers.write("0202020202020303030303030800", "hex");
+  headers.write("0000000000000303030303030800", "hex");
   const length = 28 + prefix.length + body.length;
   headers.writeUInt16BE(0x4500, 14);
   headers.writeUInt16BE(length, 16);

@@ -62,6 +62,10 @@ export function emitReadDatagram(assembler: BpfAssembler, maps: KernelPathMaps):
 function readHeaders(assembler: BpfAssembler): void {
   assembler.load(32, "r1", CONTEXT, PACKET_CONTEXT.protocol);
   assembler.jumpIf("notEqual", "r1", ETHERTYPE_V4, NEXT);
+  // What a card hears only because it listens to everything, or is of a network inside of this one.
+  for (const field of [PACKET_CONTEXT.packetType, PACKET_CONTEXT.hasVlan]) {
+    assembler.load(32, "r1", CONTEXT, field).jumpIf("notEqual", "r1", 0, NEXT);
+  }
   loadPacketBytes(assembler, "r1");
   assembler.jumpIf("below", "r1", MIN_FRAME_BYTES, NEXT).move("r4", SECURE.headerBytes);
   loadBytes(assembler, 0, HEADERS);

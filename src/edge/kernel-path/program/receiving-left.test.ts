@@ -48,6 +48,7 @@ const LEFT: readonly (readonly [
       return frameOf({ packet: PACKET, mode });
     },
   ],
+  ["another machine's frames", false, (_, mode) => changed(frameOf({ packet: PACKET, mode }), 5)],
   ["another port", false, (_, mode) => frameOf({ packet: PACKET, mode, destinationPort: 1 })],
   ["another sender", false, (_, mode) => frameOf({ packet: PACKET, mode, source: "192.168.2.3" })],
   ["a sender's other port", false, (_, mode) => frameOf({ packet: PACKET, mode, sourcePort: 1 })],

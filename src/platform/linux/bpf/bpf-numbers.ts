@@ -65,7 +65,15 @@ export const HELPER = {
 } as const;
 
 /** struct __sk_buff, which programs for packets are given: where a field is. */
-export const PACKET_CONTEXT = { byteCount: 0, protocol: 16, gsoBytes: 176, bytes: 192 } as const;
+export const PACKET_CONTEXT = {
+  byteCount: 0,
+  /** 0 where it is for this machine: linux/if_packet.h. */
+  packetType: 4,
+  protocol: 16,
+  hasVlan: 20,
+  gsoBytes: 176,
+  bytes: 192,
+} as const;
 
 /** What such a program returns. */
 export const VERDICT = {
