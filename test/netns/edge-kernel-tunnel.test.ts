@@ -94,7 +94,7 @@ describe.each(MODES)("tunnels with a kernel path, %s", NEEDS, (_name, modes) => 
 
   beforeAll(async () => {
     // Where there are keys they change all the time, and nothing minds.
-    edge = await EdgeTunnels.open(modes, { rekeyAfterMs: 1000 });
+    edge = await EdgeTunnels.open(modes, { rekeyAfterMs: 1000, withoutKernelPath: ["b"] });
     tunnels = new KernelTunnels(edge);
     await edge.serveAll("b1", "c1");
     edge.apply([webService(["b", "c"])]);
@@ -170,6 +170,27 @@ describe.each(MODES)("tunnels with a kernel path, %s", NEEDS, (_name, modes) => 
     edge.apply([webService(["b", "c"])]);
   });
 
+  test("a node without one talks to one that has, both ways", async () => {
+    const none = { sent: 0, received: 0, refused: 0, failed: 0 };
+    const [sent] = await tunnels.passed("c", () => {
+      expect(tunnels.ping("b2", "10.30.0.3", TURNS, PAUSE_MS)).toContain(`${TURNS} received`);
+      expect(edge.get("b2", "10.30.0.3")).toBe("c1");
+      expect(edge.isBulkRight("b2", "10.30.0.3")).toBe(true);
+    });
+    // Its answers.
+    expect(sent).toBeGreaterThanOrEqual(TURNS - 2);
+    const [asked] = await tunnels.passed("c", () => {
+      const told = tunnels.ping("c2", overlay.v4("b", 1), TURNS, PAUSE_MS);
+      expect(told).toContain(`${TURNS} received`);
+    });
+    expect(asked).toBeGreaterThanOrEqual(TURNS - 2);
+    expect(await tunnels.kernel("b")).toEqual({
+      isOpen: false,
+      reason: "it is turned off",
+      ...none,
+    });
+  });
+
   // The others have no keys, and do not follow who moves.
   if (modes[0] !== "secure") return;
 
@@ -206,45 +227,6 @@ describe.each(MODES)("tunnels with a kernel path, %s", NEEDS, (_name, modes) => 
       return sent - before.sent >= 3 && received - before.received >= 3;
     };
     await vi.waitUntil(isBack, SOON);
-  });
-});
-
-describe("a node without a kernel path", NEEDS, () => {
-  let edge: EdgeTunnels;
-  let tunnels: KernelTunnels;
-
-  beforeAll(async () => {
-    edge = await EdgeTunnels.open(["fast", "secure"], { withoutKernelPath: ["a"] });
-    tunnels = new KernelTunnels(edge);
-    await edge.serveAll("a1", "c1");
-    edge.apply([webService(["a", "c"])]);
-    edge.get("b2", "10.30.0.3");
-  }, SETUP_MS);
-
-  afterAll(() => edge?.close());
-
-  test("others have theirs among each other, agreed on with keys", async () => {
-    const passed = await tunnels.passed("b", () =>
-      tunnels.ping("b2", "10.30.0.3", TURNS, PAUSE_MS),
-    );
-    for (const count of passed) expect(count).toBeGreaterThanOrEqual(TURNS - 2);
-  });
-
-  test("it talks to those that have, both ways", async () => {
-    const none = { sent: 0, received: 0, refused: 0, failed: 0 };
-    const off = { isOpen: false, reason: "it is turned off", ...none };
-    const [sent] = await tunnels.passed("c", () => {
-      expect(tunnels.ping("a2", "10.30.0.3", TURNS, PAUSE_MS)).toContain(`${TURNS} received`);
-      expect(tunnels.talk("a2", "tcp", "10.30.0.3")).toEqual(new Array(TURNS).fill("c1"));
-      expect(edge.isBulkRight("a2", "10.30.0.3")).toBe(true);
-    });
-    expect(sent).toBeGreaterThan(TURNS);
-    const [asked] = await tunnels.passed("c", () => {
-      const told = tunnels.ping("c2", overlay.v4("a", 1), TURNS, PAUSE_MS);
-      expect(told).toContain(`${TURNS} received`);
-    });
-    expect(asked).toBeGreaterThanOrEqual(TURNS - 2);
-    expect(await tunnels.kernel("a")).toEqual(off);
   });
 });
 
