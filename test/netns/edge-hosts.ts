@@ -140,7 +140,11 @@ export class EdgeHosts {
     const chain = "{ type nat hook prerouting priority dstnat; }";
     const rules = lines.map((line) => `add rule ip weather to ${line}`);
     const input = ["add table ip weather", `add chain ip weather to ${chain}`, ...rules].join("\n");
-    this.router.run(() => execFileSync("nft", ["-f", "-"], { input, stdio: "pipe" }));
+    this.router.run(() => {
+      execFileSync("nft", ["-f", "-"], { input, stdio: "pipe" });
+      // Since the first relay flows are tracked, and those that are known already would go past this one.
+      execFileSync("conntrack", ["-F"], { stdio: "pipe" });
+    });
     return relay;
   }
 

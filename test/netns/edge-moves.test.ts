@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../support/requires.ts";
 import { addressesOf, EdgeHosts, SOON } from "./edge-hosts.ts";
 
-const NEEDED = requires("linux", "root", "ip", "nft", "curl", "iperf3");
+const NEEDED = requires("linux", "root", "ip", "nft", "conntrack", "curl", "iperf3");
 const run = promisify(execFile);
 const BULK_BYTES = 2_000_000;
 
