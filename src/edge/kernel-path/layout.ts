@@ -2,7 +2,9 @@
  * What the programs of the kernel path read and write, and how it lies in the maps that they share with the
  * tunnel. Addresses and ports are as on the wire, an address of IPv4 in the last four bytes of sixteen behind zeros;
  * other numbers are of the machine, little-endian. Maps that hold more than one number are hashes: an entry of
- * them is replaced in one step, so no program ever sees half of a key.
+ * them is replaced in one step. But the memory of one that is removed is another one's at once, also while a program
+ * reads it: values with keys end with a `check`, by which what was read is known to be of one entry, and of the
+ * right one (see `checkOf`). Else a counter would be used with a key that it does not belong to.
  */
 
 /** Packets up to this length take the kernel path, as long as they are one packet each. */
@@ -61,7 +63,8 @@ export const PEER_VALUE = {
   receiver: 20,
   record: 24,
   sealingKey: 32,
-  bytes: 64,
+  check: 64,
+  bytes: 72,
 } as const;
 
 /** By what a datagram says, and where it comes from: who sent it. */
@@ -72,7 +75,8 @@ export const SENDER_VALUE = {
   localIp: 8,
   record: 12,
   openingKey: 16,
-  bytes: 48,
+  check: 48,
+  bytes: 56,
 } as const;
 
 /** How many counters behind the newest one are still told apart; each has a place by its lowest bits. */

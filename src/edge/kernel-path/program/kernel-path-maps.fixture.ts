@@ -7,6 +7,7 @@ import {
   MAP_TYPE,
 } from "../../../platform/linux/bpf/bpf-numbers.ts";
 import { wordsOfIp } from "../../../wire/ip/address-words.ts";
+import { checkOf } from "../entries.ts";
 import {
   COUNTS,
   FLOW_KEY,
@@ -184,7 +185,25 @@ export class FilledMaps {
     value.writeUInt32LE(way.receiver, PEER_VALUE.receiver);
     value.writeUInt32LE(way.record, PEER_VALUE.record);
     value.set(way.key, PEER_VALUE.sealingKey);
+    putCheck(number(peer), value, PEER_VALUE.check);
     this.#maps.peers.set(number(peer), value);
+  }
+
+  /** As a program sees an entry while its memory becomes another one's. */
+  spoilPeer(peer: number, at: number): void {
+    const value = this.#maps.peers.get(number(peer));
+    if (value !== undefined) this.#maps.peers.set(number(peer), flipped(value, at));
+  }
+
+  spoilSender(way: Pick<Way, "receiver" | "remoteIp" | "port">, at: number): void {
+    const value = this.#maps.senders.get(senderKey(way));
+    if (value !== undefined) this.#maps.senders.set(senderKey(way), flipped(value, at));
+  }
+
+  /** The entry of one is found by the number of another. */
+  copyPeer(from: number, to: number): void {
+    const value = this.#maps.peers.get(number(from));
+    if (value !== undefined) this.#maps.peers.set(number(to), value);
   }
 
   removePeer(peer: number): void {
@@ -192,16 +211,14 @@ export class FilledMaps {
   }
 
   addSender(peer: number, way: Way): void {
-    const key = Buffer.alloc(SENDER_KEY.bytes);
-    key.writeUInt32LE(way.receiver, SENDER_KEY.receiver);
-    key.set(addressOf(way.remoteIp).subarray(-4), SENDER_KEY.remoteIp);
-    key.writeUInt16BE(way.port, SENDER_KEY.remotePort);
+    const key = senderKey(way);
     const value = Buffer.alloc(SENDER_VALUE.bytes);
     value.writeUInt32LE(way.mode, SENDER_VALUE.mode);
     value.writeUInt32LE(peer, SENDER_VALUE.peer);
     value.set(addressOf(way.localIp).subarray(-4), SENDER_VALUE.localIp);
     value.writeUInt32LE(way.record, SENDER_VALUE.record);
     value.set(way.key, SENDER_VALUE.openingKey);
+    putCheck(key, value, SENDER_VALUE.check);
     this.#maps.senders.set(key, value);
   }
 
@@ -238,6 +255,24 @@ export function addressOf(ip: string): Buffer {
   const bytes = Buffer.alloc(ADDRESS_BYTES);
   const { w0, w1, w2, w3 } = wordsOfIp(ip);
   for (const [index, word] of [w0, w1, w2, w3].entries()) bytes.writeInt32BE(word, index * 4);
+  return bytes;
+}
+
+function senderKey(way: Pick<Way, "receiver" | "remoteIp" | "port">): Buffer {
+  const key = Buffer.alloc(SENDER_KEY.bytes);
+  key.writeUInt32LE(way.receiver, SENDER_KEY.receiver);
+  key.set(addressOf(way.remoteIp).subarray(-4), SENDER_KEY.remoteIp);
+  key.writeUInt16BE(way.port, SENDER_KEY.remotePort);
+  return key;
+}
+
+function putCheck(key: Buffer, value: Buffer, at: number): void {
+  value.writeBigUInt64LE(checkOf(key, value.subarray(0, at)), at);
+}
+
+function flipped(value: Uint8Array, at: number): Buffer {
+  const bytes = Buffer.from(value);
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
   return bytes;
 }
 

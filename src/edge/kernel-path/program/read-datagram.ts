@@ -25,12 +25,11 @@ import {
   SETTING,
 } from "../layout.ts";
 import {
-  copyToScratch,
   emitNow,
   loadBytes,
   loadPacketBytes,
+  loadWay,
   lookUp,
-  lookUpRecord,
   MIN_PACKET_BYTES,
   NEXT,
 } from "./emit.ts";
@@ -85,9 +84,7 @@ function findSender(assembler: BpfAssembler, maps: KernelPathMaps): void {
   assembler.store(32, MEMORY, KEY + SENDER_KEY.remoteIp, "r2");
   assembler.store(32, MEMORY, KEY + SENDER_KEY.remotePort, "r3");
   lookUp(assembler, maps.senders, KEY);
-  assembler.move("r8", "r0");
-  copyToScratch(assembler, "r8", 0, WAY, SENDER_VALUE.bytes);
-  lookUpRecord(assembler, maps, "r8", SENDER_VALUE.record);
+  loadWay(assembler, maps, { ...SENDER_VALUE, keyAt: KEY, keyBytes: SENDER_KEY.bytes });
   assembler.load(32, "r1", MEMORY, WAY + SENDER_VALUE.localIp);
   assembler.load(32, "r2", MEMORY, IP + V4_DESTINATION).jumpIf("notEqual", "r1", "r2", NEXT);
   assembler.load(32, "r1", MEMORY, WAY + SENDER_VALUE.mode);

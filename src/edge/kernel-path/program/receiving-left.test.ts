@@ -11,6 +11,7 @@ import {
   MODE_FAST,
   MODE_SECURE,
   RECORD,
+  SENDER_VALUE,
 } from "../layout.ts";
 import type { Ends, FilledMaps } from "./kernel-path-maps.fixture.ts";
 import { frameOf, LoadedProgram, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
@@ -169,6 +170,17 @@ describe.each([
       maps.removeFlow(PROTOCOL_TCP, ENDS);
       expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.redirect);
     });
+
+    test.each([SENDER_VALUE.peer, SENDER_VALUE.record, SENDER_VALUE.openingKey])(
+      "what is read of its sender is not of one entry (byte %s)",
+      (at) => {
+        program = new LoadedProgram(assembleReceiving, mode);
+        program.maps.spoilSender(WAY, at);
+        expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.next);
+        program.maps.spoilSender(WAY, at);
+        expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.redirect);
+      },
+    );
 
     test("short ones behind a long one, until that is a while ago", () => {
       program = new LoadedProgram(assembleReceiving, mode);

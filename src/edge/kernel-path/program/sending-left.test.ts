@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
 import { TCP_ACK, TCP_FIN, TCP_RST, TCP_SYN } from "../../../wire/ip/ip-numbers.ts";
-import { COUNTS, FOLLOW_FLOW_NS, MAX_COUNTER, MAX_SHORT_BYTES, RECORD } from "../layout.ts";
+import {
+  COUNTS,
+  FOLLOW_FLOW_NS,
+  MAX_COUNTER,
+  MAX_SHORT_BYTES,
+  PEER_VALUE,
+  RECORD,
+} from "../layout.ts";
 import type { Ends } from "./kernel-path-maps.fixture.ts";
 import { PEER, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
 import {
@@ -85,6 +92,26 @@ const LEFT: readonly (readonly [
     false,
     ({ maps, asked }) => {
       maps.removePeer(PEER);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  ...[PEER_VALUE.link, PEER_VALUE.record, PEER_VALUE.sealingKey, PEER_VALUE.check - 1].map(
+    (at) =>
+      [
+        `what is read of its peer is not of one entry (byte ${at})`,
+        false,
+        ({ maps, asked }: Prepared) => {
+          maps.spoilPeer(PEER, at);
+          return packetWith("tcp", asked, 100);
+        },
+      ] as const,
+  ),
+  [
+    "what is read of its peer is another one's",
+    false,
+    ({ maps, asked }) => {
+      maps.copyPeer(PEER, PEER + 1);
+      maps.addPlace(PLACE, PEER + 1);
       return packetWith("tcp", asked, 100);
     },
   ],
