@@ -35,6 +35,14 @@ export function checkCounter(assembler: BpfAssembler): void {
   assembler.jumpIf("aboveOrEqual", "r1", COUNTER, REFUSED);
 }
 
+/** The tunnel has taken what was last left to it because of its length. Uses r1 and r2. */
+export function checkSlowTaken(assembler: BpfAssembler): void {
+  assembler.load(32, "r1", RECORD_AT, RECORD.slowCounter).move(ENTRY, "r1");
+  assembler.alu("subtract", ENTRY, 1).alu("and", ENTRY, TAKEN_COUNT - 1);
+  assembler.alu("shiftLeft", ENTRY, WORD_SHIFT).alu("add", ENTRY, RECORD_AT);
+  assembler.load(32, ENTRY, ENTRY, RECORD.taken).jumpIf("above", "r1", ENTRY, NEXT);
+}
+
 /** Of two who have the same counter one succeeds. */
 export function claimCounter(assembler: BpfAssembler): void {
   findEntry(assembler);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
 import { VERDICT } from "../../../platform/linux/bpf/bpf-numbers.ts";
 import { fold, pseudoHeaderSum } from "../../../wire/ip/checksum.ts";
@@ -6,12 +6,14 @@ import { PROTOCOL_TCP, TCP_ACK, TCP_FIN, TCP_RST, TCP_SYN } from "../../../wire/
 import { viewOf } from "../../../wire/ip/packets.fixture.ts";
 import {
   FOLLOW_SENDER_NS,
+  FOLLOW_TAKEN_NS,
   MAX_COUNTER,
   MAX_SHORT_BYTES,
   MODE_FAST,
   MODE_SECURE,
   RECORD,
   SENDER_VALUE,
+  TAKEN_COUNT,
 } from "../layout.ts";
 import type { Ends, FilledMaps } from "./kernel-path-maps.fixture.ts";
 import { frameOf, LoadedProgram, PLACE, RECORD_NUMBER, WAY } from "./programs.fixture.ts";
@@ -164,6 +166,7 @@ describe.each([
       const record = maps.record(RECORD_NUMBER);
       expect(record.readBigUInt64LE(RECORD.slowNs) !== 0n).toBe(isSlow);
       record.writeBigUInt64LE(0n, RECORD.slowNs);
+      record.writeUInt32LE(0, RECORD.slowCounter);
       expect(record.equals(before)).toBe(true);
       // It was that, and nothing else.
       if (isSlow || !maps.isOn) return;
@@ -197,6 +200,35 @@ describe.each([
     });
   },
 );
+
+describe("the program that receives, behind a long one", requires("linux", "root"), () => {
+  test("leaves short ones to the tunnel until that one is taken, or lost", () => {
+    const program = new LoadedProgram(assembleReceiving);
+    onTestFinished(() => program.close());
+    const { maps } = program;
+    const change = (write: (record: Buffer) => void) => {
+      const record = maps.record(RECORD_NUMBER);
+      write(record);
+      maps.setRecord(RECORD_NUMBER, record);
+    };
+    const since = (ns: number) =>
+      change((record) =>
+        record.writeBigUInt64LE(process.hrtime.bigint() - BigInt(ns), RECORD.slowNs),
+      );
+    const run = (counter: bigint) => program.run(frameOf({ packet: PACKET, counter })).returned;
+    const long = packetWith("tcp", ENDS, MAX_SHORT_BYTES + 1);
+    expect(program.run(frameOf({ packet: long, counter: 3000n })).returned).toBe(VERDICT.next);
+    expect(maps.record(RECORD_NUMBER).readUInt32LE(RECORD.slowCounter)).toBe(3001);
+    since(2 * FOLLOW_SENDER_NS);
+    expect(run(3001n)).toBe(VERDICT.next);
+    since(FOLLOW_TAKEN_NS);
+    expect(run(3001n)).toBe(VERDICT.redirect);
+    since(2 * FOLLOW_SENDER_NS);
+    expect(run(3002n)).toBe(VERDICT.next);
+    change((record) => record.writeUInt32LE(3001, RECORD.taken + 4 * (3000 % TAKEN_COUNT)));
+    expect(run(3002n)).toBe(VERDICT.redirect);
+  });
+});
 
 describe("the program that receives, at the end of a session", requires("linux", "root"), () => {
   test("leaves counters that are too great to the tunnel", () => {
