@@ -63,6 +63,8 @@ export function emitReadDatagram(assembler: BpfAssembler, maps: KernelPathMaps):
 function readHeaders(assembler: BpfAssembler): void {
   assembler.load(32, "r1", CONTEXT, PACKET_CONTEXT.protocol);
   assembler.jumpIf("notEqual", "r1", ETHERTYPE_V4, NEXT);
+  // It is of another link, and would be so for the TUN, too.
+  assembler.load(32, "r1", CONTEXT, PACKET_CONTEXT.hasVlan).jumpIf("notEqual", "r1", 0, NEXT);
   loadPacketBytes(assembler, "r1");
   assembler.jumpIf("below", "r1", MIN_FRAME_BYTES, NEXT).move("r4", SECURE.headerBytes);
   loadBytes(assembler, 0, HEADERS);

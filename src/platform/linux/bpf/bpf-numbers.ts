@@ -52,6 +52,7 @@ export const HELPER = {
   monotonicNs: 5,
   random: 7,
   storeBytes: 9,
+  pushVlan: 18,
   redirect: 23,
   loadBytes: 26,
   checksumDifference: 28,
@@ -65,7 +66,13 @@ export const HELPER = {
 } as const;
 
 /** struct __sk_buff, which programs for packets are given: where a field is. */
-export const PACKET_CONTEXT = { byteCount: 0, protocol: 16, gsoBytes: 176, bytes: 192 } as const;
+export const PACKET_CONTEXT = {
+  byteCount: 0,
+  protocol: 16,
+  hasVlan: 20,
+  gsoBytes: 176,
+  bytes: 192,
+} as const;
 
 /** What such a program returns. */
 export const VERDICT = {
