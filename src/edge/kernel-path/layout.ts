@@ -100,8 +100,9 @@ export const RECORD = {
   bytesIn: 24,
   packetsOut: 32,
   packetsIn: 40,
-  /** The counter of that datagram, with 1 added; 0 of one that is not sealed. */
-  slowCounter: 48,
+  /** The counter of a datagram that was left to the tunnel, or is being looked at here, with 1 added. */
+  leftCounter: 48,
+  leftNs: 56,
   taken: 64,
   bytes: 8256,
 } as const;
@@ -133,8 +134,8 @@ export const FOLLOW_FLOW_NS = 30_000_000;
 /** The same for all datagrams of a sender. */
 export const FOLLOW_SENDER_NS = 10_000_000;
 /**
- * Sealed ones follow until the tunnel has taken that one, and at most so long, as it may be lost. Those that still
- * wait for a busy tunnel would be too old for the window, once newer ones are taken here.
+ * Sealed ones follow all that was left to the tunnel until it has taken that, and at most so long, as it may be lost.
+ * Those that still wait for a busy tunnel would be too old for the window, once newer ones are taken here.
  */
 export const FOLLOW_TAKEN_NS = 500_000_000;
 

@@ -15,7 +15,6 @@ import {
 import { SEGMENT_BYTES } from "../../tunnel/wire-form.ts";
 import {
   FOLLOW_SENDER_NS,
-  FOLLOW_TAKEN_NS,
   type KernelPathMaps,
   MAX_SHORT_BYTES,
   MODE_FAST,
@@ -25,7 +24,7 @@ import {
   SENDER_VALUE,
   SETTING,
 } from "../layout.ts";
-import { checkSlowTaken } from "./counters.ts";
+import { markLeft } from "./counters.ts";
 import {
   emitNow,
   loadBytes,
@@ -112,16 +111,13 @@ function checkLength(assembler: BpfAssembler): void {
   assembler.jumpIf("signedBelow", "r1", MIN_PACKET_BYTES, NEXT);
   assembler.jumpIf("belowOrEqual", "r1", MAX_SHORT_BYTES, "is short");
   assembler.label("long").load(64, "r1", MEMORY, SCRATCH.nowNs);
-  assembler.store(64, RECORD_AT, RECORD.slowNs, "r1").move("r2", 0);
-  assembler.load(32, "r1", MEMORY, SCRATCH.mode).jumpIf("equal", "r1", MODE_FAST, "slow counter");
-  assembler.load(32, "r2", MEMORY, HEADERS + FRAME.counter).alu("add", "r2", 1, 32);
-  assembler.label("slow counter").store(32, RECORD_AT, RECORD.slowCounter, "r2").jump(NEXT);
+  assembler.store(64, RECORD_AT, RECORD.slowNs, "r1");
+  assembler.load(32, "r1", MEMORY, SCRATCH.mode).jumpIf("equal", "r1", MODE_FAST, NEXT);
+  markLeft(assembler);
+  assembler.jump(NEXT);
 
   assembler.label("is short").store(32, MEMORY, SCRATCH.packetBytes, "r1");
   assembler.alu("add", "r1", SEGMENT_BYTES).store(32, MEMORY, SCRATCH.textBytes, "r1");
   assembler.load(64, "r1", MEMORY, SCRATCH.nowNs).load(64, "r2", RECORD_AT, RECORD.slowNs);
   assembler.alu("subtract", "r1", "r2").jumpIf("signedBelow", "r1", FOLLOW_SENDER_NS, NEXT);
-  assembler.jumpIf("aboveOrEqual", "r1", FOLLOW_TAKEN_NS, "follows nothing");
-  checkSlowTaken(assembler);
-  assembler.label("follows nothing");
 }

@@ -166,11 +166,12 @@ describe.each([
       const record = maps.record(RECORD_NUMBER);
       expect(record.readBigUInt64LE(RECORD.slowNs) !== 0n).toBe(isSlow);
       record.writeBigUInt64LE(0n, RECORD.slowNs);
-      record.writeUInt32LE(0, RECORD.slowCounter);
+      record.fill(0, RECORD.leftCounter, RECORD.taken);
       expect(record.equals(before)).toBe(true);
       // It was that, and nothing else.
       if (isSlow || !maps.isOn) return;
       maps.removeFlow(PROTOCOL_TCP, ENDS);
+      maps.setRecord(RECORD_NUMBER, record);
       expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.redirect);
     });
 
@@ -201,34 +202,43 @@ describe.each([
   },
 );
 
-describe("the program that receives, behind a long one", requires("linux", "root"), () => {
-  test("leaves short ones to the tunnel until that one is taken, or lost", () => {
-    const program = new LoadedProgram(assembleReceiving);
-    onTestFinished(() => program.close());
-    const { maps } = program;
-    const change = (write: (record: Buffer) => void) => {
-      const record = maps.record(RECORD_NUMBER);
-      write(record);
-      maps.setRecord(RECORD_NUMBER, record);
-    };
-    const since = (ns: number) =>
-      change((record) =>
-        record.writeBigUInt64LE(process.hrtime.bigint() - BigInt(ns), RECORD.slowNs),
-      );
-    const run = (counter: bigint) => program.run(frameOf({ packet: PACKET, counter })).returned;
-    const long = packetWith("tcp", ENDS, MAX_SHORT_BYTES + 1);
-    expect(program.run(frameOf({ packet: long, counter: 3000n })).returned).toBe(VERDICT.next);
-    expect(maps.record(RECORD_NUMBER).readUInt32LE(RECORD.slowCounter)).toBe(3001);
-    since(2 * FOLLOW_SENDER_NS);
-    expect(run(3001n)).toBe(VERDICT.next);
-    since(FOLLOW_TAKEN_NS);
-    expect(run(3001n)).toBe(VERDICT.redirect);
-    since(2 * FOLLOW_SENDER_NS);
-    expect(run(3002n)).toBe(VERDICT.next);
-    change((record) => record.writeUInt32LE(3001, RECORD.taken + 4 * (3000 % TAKEN_COUNT)));
-    expect(run(3002n)).toBe(VERDICT.redirect);
-  });
-});
+describe(
+  "the program that receives, behind one that is left to the tunnel",
+  requires("linux", "root"),
+  () => {
+    test.each([
+      ["a long one", { packet: packetWith("tcp", ENDS, MAX_SHORT_BYTES + 1) }],
+      ["one of the tunnel itself", { packet: PACKET, segment: Buffer.alloc(8, 1) }],
+    ])("leaves others to the tunnel until that is taken, or lost: %s", (_what, left) => {
+      const program = new LoadedProgram(assembleReceiving);
+      onTestFinished(() => program.close());
+      const { maps } = program;
+      const change = (write: (record: Buffer) => void) => {
+        const record = maps.record(RECORD_NUMBER);
+        write(record);
+        maps.setRecord(RECORD_NUMBER, record);
+      };
+      const since = (ns: number) =>
+        change((record) => {
+          record.writeBigUInt64LE(0n, RECORD.slowNs);
+          record.writeBigUInt64LE(process.hrtime.bigint() - BigInt(ns), RECORD.leftNs);
+        });
+      const run = (counter: bigint) => program.run(frameOf({ packet: PACKET, counter })).returned;
+      const leave = (counter: bigint) => program.run(frameOf({ ...left, counter })).returned;
+      expect(leave(3000n)).toBe(VERDICT.next);
+      expect(maps.record(RECORD_NUMBER).readUInt32LE(RECORD.leftCounter)).toBe(3001);
+      since(0);
+      expect(run(3001n)).toBe(VERDICT.next);
+      since(FOLLOW_TAKEN_NS);
+      expect(run(3001n)).toBe(VERDICT.redirect);
+      expect(leave(3002n)).toBe(VERDICT.next);
+      since(0);
+      expect(run(3003n)).toBe(VERDICT.next);
+      change((record) => record.writeUInt32LE(3003, RECORD.taken + 4 * (3002 % TAKEN_COUNT)));
+      expect(run(3003n)).toBe(VERDICT.redirect);
+    });
+  },
+);
 
 describe("the program that receives, at the end of a session", requires("linux", "root"), () => {
   test("leaves counters that are too great to the tunnel", () => {
