@@ -118,6 +118,22 @@ describe.each(CASES)("the kernel path, %s", NEEDS, (_name, mode, hasOffloads) =>
     expect({ sent, carried }).toEqual({ sent: 3, carried: 0 });
   });
 
+  test("what comes by a VLAN of the link is left to the kernel", async () => {
+    const { network } = paths;
+    const untag = paths.tagAllTo("b", 5);
+    const received = () => paths.maps("b").count(COUNTS.received);
+    const before = received();
+    const [, address] =
+      /link\/ether (\S+)/.exec(network.exec("b", "ip", "-o", "link", "show", "dev", "eth0")) ?? [];
+    // Nobody would answer a question that is of that VLAN, too.
+    network.ip("router", `neigh replace 192.168.2.2 lladdr ${address} dev to-b`);
+    const { sent } = await measured(async () => {
+      await run("ping", "-c", "3", "-i", "0.01", "-W", "1", overlay.v4("b", 1));
+    });
+    untag();
+    expect([sent, received() - before]).toEqual([3, 0]);
+  });
+
   test.each([
     ["10.30.0.1", overlay.v4("a", 1), overlay.v4("b", 1), PROTOCOL_ICMP],
     ["fdff::1", overlay.v6("a", 1), overlay.v6("b", 1), PROTOCOL_ICMP6],

@@ -7,8 +7,14 @@ import { assembleReceiving } from "../../src/edge/kernel-path/program/receiving.
 import { assembleSending } from "../../src/edge/kernel-path/program/sending.ts";
 import { AF_INET, SOCK_DGRAM } from "../../src/platform/linux/abi.ts";
 import { watchReadable } from "../../src/platform/linux/binding.ts";
+import { BpfAssembler } from "../../src/platform/linux/bpf/assembler.ts";
 import { createLink } from "../../src/platform/linux/bpf/bpf-link.ts";
-import { ATTACH_TYPE, PROGRAM_TYPE } from "../../src/platform/linux/bpf/bpf-numbers.ts";
+import {
+  ATTACH_TYPE,
+  HELPER,
+  PROGRAM_TYPE,
+  VERDICT,
+} from "../../src/platform/linux/bpf/bpf-numbers.ts";
 import { loadProgram } from "../../src/platform/linux/bpf/bpf-program.ts";
 import { ioctl } from "../../src/platform/linux/io-calls.ts";
 import { allocateNative, putPointer } from "../../src/platform/linux/native-memory.ts";
@@ -26,6 +32,8 @@ const RECORD = 1;
 const SIOCETHTOOL = 0x8946;
 const ETHTOOL_STXCSUM = 0x17;
 const IFNAMSIZ = 16;
+/** linux/if_ether.h, as it is in a packet. */
+const ETHERTYPE_VLAN = 0x0081;
 
 const HOSTS = ["a", "b"] as const;
 type HostName = (typeof HOSTS)[number];
@@ -80,6 +88,22 @@ export class KernelPaths {
     maps.addFlow(protocol, answered, returned, { isBack: true, isOpen: true, place: PLACE });
     this.carrier.translate(asked, sent);
     this.carrier.translate(answered, returned);
+  }
+
+  /** What comes to a host is of a VLAN from now on. Returns how to end that. */
+  tagAllTo(host: HostName, vlan: number): () => void {
+    const assembler = new BpfAssembler();
+    assembler.move("r2", ETHERTYPE_VLAN).move("r3", vlan).call(HELPER.pushVlan);
+    assembler.move("r0", VERDICT.next).exit();
+    const attachType = ATTACH_TYPE.tcxEgress;
+    const type = PROGRAM_TYPE.schedClassifier;
+    const instructions = assembler.assemble();
+    const program = loadProgram({ name: "tag", type, attachType, instructions });
+    const target = this.#linkOf("router", `to-${host}`);
+    const link = this.network.inside("router", () => createLink({ program, target, attachType }));
+    return () => {
+      for (const descriptor of [link, program]) closeSync(descriptor);
+    };
   }
 
   close(): void {
@@ -146,7 +170,7 @@ export class KernelPaths {
     });
   }
 
-  #linkOf(host: HostName, name: string): number {
+  #linkOf(host: PartyName, name: string): number {
     const told = this.network.exec(host, "ip", "-o", "link", "show", "dev", name);
     return Number.parseInt(told, 10);
   }

@@ -30,6 +30,12 @@ export interface NetworkEntry<V> {
 export class PrefixMap<V> {
   /** The longest first. */
   #levels: Level<V>[] = [];
+  #revision = 0;
+
+  /** Another one after each change. */
+  get revision(): number {
+    return this.#revision;
+  }
 
   /** @throws CoreError ERR_ADDRESS_TAKEN where the network has another value already */
   add(cidr: string, value: V): void {
@@ -45,6 +51,7 @@ export class PrefixMap<V> {
       ...bucket,
       { network, value },
     ]);
+    this.#revision += 1;
   }
 
   /** Succeeds where it is not there, or has another value. */
@@ -57,6 +64,7 @@ export class PrefixMap<V> {
       ?.filter((entry) => entry.value !== value || !sameWords(entry.network, network));
     if (left === undefined || left.length === 0) level.entries.delete(hash);
     else level.entries.set(hash, left);
+    this.#revision += 1;
     if (level.entries.size === 0) this.#levels = this.#levels.filter((each) => each !== level);
   }
 

@@ -78,7 +78,7 @@ export interface PeerFacts {
   readonly record: number;
 }
 
-/** Without its key, which the mirror adds in the copy that it hands over. */
+/** Without its key and check, which the mirror adds in the copy that it hands over. */
 export function peerValue(peer: PeerFacts): Uint8Array {
   const { bytes, view } = room(PEER_VALUE.bytes);
   view.setUint32(PEER_VALUE.mode, modeNumber(peer.mode), true);
@@ -107,7 +107,7 @@ export interface SenderFacts {
   readonly record: number;
 }
 
-/** Without its key, which the mirror adds in the copy that it hands over. */
+/** Without its key and check, which the mirror adds in the copy that it hands over. */
 export function senderValue(sender: SenderFacts): Uint8Array {
   const { bytes, view } = room(SENDER_VALUE.bytes);
   view.setUint32(SENDER_VALUE.mode, modeNumber(sender.mode), true);
@@ -115,6 +115,11 @@ export function senderValue(sender: SenderFacts): Uint8Array {
   view.setUint32(SENDER_VALUE.localIp, sender.localIp);
   view.setUint32(SENDER_VALUE.record, sender.record, true);
   return bytes;
+}
+
+/** Of all that stands before it in a value, and of what the value is found by: words of 8 bytes, one of 4 at the end. */
+export function checkOf(key: Uint8Array, before: Uint8Array): bigint {
+  return wordsOf(key) ^ wordsOf(before);
 }
 
 export function routeKey({ isV6, prefix, network }: NetworkEntry<unknown>): Uint8Array {
@@ -142,6 +147,14 @@ function putEnds(view: DataView, { source, destination, ports }: PacketEnds, at:
 
 function modeNumber(mode: KernelMode): number {
   return mode === "fast" ? MODE_FAST : MODE_SECURE;
+}
+
+function wordsOf(bytes: Uint8Array): bigint {
+  const view = viewOf(bytes);
+  const whole = bytes.length - (bytes.length % 8);
+  let sum = whole < bytes.length ? BigInt(view.getUint32(whole, true)) : 0n;
+  for (let at = 0; at < whole; at += 8) sum ^= view.getBigUint64(at, true);
+  return sum;
 }
 
 function room(byteCount: number): { readonly bytes: Uint8Array; readonly view: DataView } {

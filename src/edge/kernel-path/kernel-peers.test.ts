@@ -7,6 +7,7 @@ import type { WayTo } from "../../wire/netlink/route/route-question.ts";
 import type { Peer, PeerSpec } from "../tunnel/peer.ts";
 import { PeerBook } from "../tunnel/peer-book.ts";
 import { Session, type SessionMode } from "../tunnel/session.ts";
+import { checkOf, numberBytes } from "./entries.ts";
 import { FLOOD_PACKETS } from "./flood-guard.ts";
 import { FakeKernelMaps } from "./kernel-maps.fixture.ts";
 import { KernelPeers } from "./kernel-peers.ts";
@@ -77,6 +78,10 @@ class World {
     );
   }
 
+  get sealingKey(): string | undefined {
+    return this.sending?.slice(2 * PEER_VALUE.sealingKey, 2 * PEER_VALUE.check);
+  }
+
   get sending(): string | undefined {
     const [value] = this.maps.maps.peers.entries.values();
     return value && Buffer.from(value).toString("hex");
@@ -92,7 +97,10 @@ describe("peers of the kernel path", requires("linux"), () => {
   test("one of mode fast without a key is there from the start", () => {
     const peer = world.set();
     const value = `01000000 03000000 ${LOCAL_IP} ${THERE} ${PORT}${PORT} 00000000 00000000`;
-    expect(world.sending).toBe(value.replaceAll(" ", "").padEnd(2 * PEER_VALUE.bytes, "0"));
+    const bytes = Buffer.from(value.replaceAll(" ", "").padEnd(2 * PEER_VALUE.check, "0"), "hex");
+    const check = Buffer.alloc(8);
+    check.writeBigUInt64LE(checkOf(numberBytes(1), bytes));
+    expect(world.sending).toBe(Buffer.concat([bytes, check]).toString("hex"));
     expect(world.senders).toEqual([`00000000 ${THERE} ${PORT}`]);
     world.book.remove(peer.node);
     world.peers.refresh(peer);
@@ -118,11 +126,11 @@ describe("peers of the kernel path", requires("linux"), () => {
     const session = world.session("secure", 0x11);
     expect([world.sending, world.senders]).toEqual([undefined, []]);
     world.use(peer, session);
-    expect(world.sending?.slice(2 * PEER_VALUE.sealingKey)).toBe("11".repeat(32));
+    expect(world.sealingKey).toBe("11".repeat(32));
     expect(world.sending?.slice(2 * PEER_VALUE.receiver, 2 * PEER_VALUE.record)).toBe("01010000");
     expect(world.senders).toEqual([`01000000 ${THERE} ${PORT}`]);
     const [sender] = world.maps.maps.senders.entries.values();
-    const key = Buffer.from(sender ?? []).subarray(SENDER_VALUE.openingKey);
+    const key = Buffer.from(sender ?? []).subarray(SENDER_VALUE.openingKey, SENDER_VALUE.check);
     expect(key.toString("hex")).toBe("12".repeat(32));
   });
 
@@ -139,7 +147,7 @@ describe("peers of the kernel path", requires("linux"), () => {
     const [own, other] = [world.session("secure", 1), world.session("secure", 3)];
     world.use(peer, own);
     world.peers.use(peer, other);
-    expect(world.sending?.slice(2 * PEER_VALUE.sealingKey)).toBe("01".repeat(32));
+    expect(world.sealingKey).toBe("01".repeat(32));
     expect(world.senders).toEqual([`01000000 ${THERE} ${PORT}`, `02000000 ${THERE} ${PORT}`]);
   });
 
@@ -148,7 +156,7 @@ describe("peers of the kernel path", requires("linux"), () => {
     const [old, fresh] = [world.session("secure", 1), world.session("secure", 3)];
     world.use(peer, old);
     world.use(peer, fresh);
-    expect(world.sending?.slice(2 * PEER_VALUE.sealingKey)).toBe("03".repeat(32));
+    expect(world.sealingKey).toBe("03".repeat(32));
     expect(world.senders).toEqual([`01000000 ${THERE} ${PORT}`, `02000000 ${THERE} ${PORT}`]);
     world.book.dropSession(old);
     expect(world.senders).toEqual([`02000000 ${THERE} ${PORT}`]);

@@ -15,6 +15,7 @@ export class KernelRoutes<P> {
   readonly #maps: { readonly v4: KernelMap; readonly v6: KernelMap };
   readonly #numberOf: (peer: P) => number;
   #written: ReadonlyMap<string, Entry> = new Map();
+  #revision = -1;
 
   constructor(
     maps: { readonly v4: KernelMap; readonly v6: KernelMap },
@@ -24,8 +25,11 @@ export class KernelRoutes<P> {
     this.#numberOf = numberOf;
   }
 
-  /** Makes them what `routes` says. One that is another one's now is replaced in one step. */
+  /** Makes them what `routes` says, the same object each time. One that is another one's now is replaced in one step. */
   follow(routes: PrefixMap<Target<P>>): void {
+    // Services change much more often.
+    if (routes.revision === this.#revision) return;
+    this.#revision = routes.revision;
     const wanted = new Map<string, Entry>();
     for (const entry of routes.entries()) {
       const key = routeKey(entry);

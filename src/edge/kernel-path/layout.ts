@@ -2,7 +2,9 @@
  * What the programs of the kernel path read and write, and how it lies in the maps that they share with the
  * tunnel. Addresses and ports are as on the wire, an address of IPv4 in the last four bytes of sixteen behind zeros;
  * other numbers are of the machine, little-endian. Maps that hold more than one number are hashes: an entry of
- * them is replaced in one step, so no program ever sees half of a key.
+ * them is replaced in one step. But the memory of one that is removed is another one's at once, also while a program
+ * reads it: values with keys end with a `check`, by which what was read is known to be of one entry, and of the
+ * right one (see `checkOf`). Else a counter would be used with a key that it does not belong to.
  */
 
 /** Packets up to this length take the kernel path, as long as they are one packet each. */
@@ -61,7 +63,8 @@ export const PEER_VALUE = {
   receiver: 20,
   record: 24,
   sealingKey: 32,
-  bytes: 64,
+  check: 64,
+  bytes: 72,
 } as const;
 
 /** By what a datagram says, and where it comes from: who sent it. */
@@ -72,7 +75,8 @@ export const SENDER_VALUE = {
   localIp: 8,
   record: 12,
   openingKey: 16,
-  bytes: 48,
+  check: 48,
+  bytes: 56,
 } as const;
 
 /** How many counters behind the newest one are still told apart; each has a place by its lowest bits. */
@@ -96,6 +100,9 @@ export const RECORD = {
   bytesIn: 24,
   packetsOut: 32,
   packetsIn: 40,
+  /** The counter of a datagram that was left to the tunnel, or is being looked at here, with 1 added. */
+  leftCounter: 48,
+  leftNs: 56,
   taken: 64,
   bytes: 8256,
 } as const;
@@ -126,6 +133,11 @@ export const COUNTS = {
 export const FOLLOW_FLOW_NS = 30_000_000;
 /** The same for all datagrams of a sender. */
 export const FOLLOW_SENDER_NS = 10_000_000;
+/**
+ * Sealed ones follow all that was left to the tunnel until it has taken that, and at most so long, as it may be lost.
+ * Those that still wait for a busy tunnel would be too old for the window, once newer ones are taken here.
+ */
+export const FOLLOW_TAKEN_NS = 500_000_000;
 
 /** The maps, by descriptors. */
 export interface KernelPathMaps {

@@ -1,4 +1,4 @@
-import { numberBytes } from "./entries.ts";
+import { checkOf, numberBytes } from "./entries.ts";
 import type { KernelMap } from "./kernel-maps.ts";
 import { PEER_VALUE, SENDER_VALUE } from "./layout.ts";
 
@@ -28,6 +28,16 @@ export interface PeerMaps {
   /** Who wrote a sender last: of what one peer gives up, another may have become the owner meanwhile. */
   readonly owners: Map<string, PublishedPeer>;
 }
+
+interface Places {
+  readonly secret: number;
+  readonly check: number;
+}
+
+const PLACES = {
+  peer: { secret: PEER_VALUE.sealingKey, check: PEER_VALUE.check },
+  sender: { secret: SENDER_VALUE.openingKey, check: SENDER_VALUE.check },
+} as const;
 
 export const NOT_WANTED: WantedPeer = { sending: undefined, senders: [] };
 
@@ -59,14 +69,14 @@ export class PublishedPeer {
     const isThere =
       owners.get(text) === this && isSame(this.#published.get(text)?.value, sender.value);
     if (isThere) return;
-    put(senders, sender.key, sender, SENDER_VALUE.openingKey);
+    put(senders, sender.key, sender, PLACES.sender);
     owners.set(text, this);
   }
 
   #send(sending: KeyedValue | undefined): void {
     if (isSame(this.#sending, sending?.value)) return;
     if (sending === undefined) this.#maps.peers.delete(this.#number);
-    else put(this.#maps.peers, this.#number, sending, PEER_VALUE.sealingKey);
+    else put(this.#maps.peers, this.#number, sending, PLACES.peer);
     this.#sending = sending?.value;
   }
 
@@ -81,9 +91,11 @@ export class PublishedPeer {
 }
 
 /** The value with its key is in this process for that moment only. */
-function put(map: KernelMap, key: Uint8Array, { value, secret }: KeyedValue, at: number): void {
+function put(map: KernelMap, key: Uint8Array, { value, secret }: KeyedValue, at: Places): void {
   const whole = Uint8Array.from(value);
-  if (secret !== undefined) whole.set(secret, at);
+  if (secret !== undefined) whole.set(secret, at.secret);
+  const check = checkOf(key, whole.subarray(0, at.check));
+  new DataView(whole.buffer).setBigUint64(at.check, check, true);
   map.set(key, whole);
   whole.fill(0);
 }

@@ -1,5 +1,5 @@
 import type { BpfAssembler } from "../../../platform/linux/bpf/assembler.ts";
-import { MAX_COUNTER, RECORD, TAKEN_COUNT, WINDOW } from "../layout.ts";
+import { FOLLOW_TAKEN_NS, MAX_COUNTER, RECORD, TAKEN_COUNT, WINDOW } from "../layout.ts";
 import { NEXT, REFUSED } from "./emit.ts";
 import { FRAME } from "./outer-headers.ts";
 import { MEMORY, RECORD_AT, SCRATCH } from "./scratch.ts";
@@ -33,6 +33,25 @@ export function checkCounter(assembler: BpfAssembler): void {
   assembler.jumpIf("signedAboveOrEqual", "r1", WINDOW, NEXT);
   assembler.load(32, "r1", ENTRY, RECORD.taken);
   assembler.jumpIf("aboveOrEqual", "r1", COUNTER, REFUSED);
+}
+
+/** Until it is taken, here or by the tunnel, others stay behind it. Uses r1. */
+export function markLeft(assembler: BpfAssembler): void {
+  assembler.load(64, "r1", MEMORY, SCRATCH.nowNs).store(64, RECORD_AT, RECORD.leftNs, "r1");
+  assembler.load(32, "r1", MEMORY, SCRATCH.headers + FRAME.counter).alu("add", "r1", 1, 32);
+  assembler.store(32, RECORD_AT, RECORD.leftCounter, "r1");
+}
+
+/** The tunnel has taken what was last left to it, or it is lost. Uses r1 and r2. */
+export function checkLeft(assembler: BpfAssembler): void {
+  assembler.load(64, "r1", MEMORY, SCRATCH.nowNs).load(64, "r2", RECORD_AT, RECORD.leftNs);
+  assembler.alu("subtract", "r1", "r2");
+  assembler.jumpIf("signedAboveOrEqual", "r1", FOLLOW_TAKEN_NS, "nothing is left");
+  assembler.load(32, "r1", RECORD_AT, RECORD.leftCounter).move(ENTRY, "r1");
+  assembler.alu("subtract", ENTRY, 1).alu("and", ENTRY, TAKEN_COUNT - 1);
+  assembler.alu("shiftLeft", ENTRY, WORD_SHIFT).alu("add", ENTRY, RECORD_AT);
+  assembler.load(32, ENTRY, ENTRY, RECORD.taken).jumpIf("above", "r1", ENTRY, NEXT);
+  assembler.label("nothing is left");
 }
 
 /** Of two who have the same counter one succeeds. */

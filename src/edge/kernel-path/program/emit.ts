@@ -36,18 +36,28 @@ function lookUpNumber(assembler: BpfAssembler, map: number, number: number): voi
   assembler.alu("add", "r2", NUMBER_AT).call(HELPER.mapLookup).jumpIf("equal", "r0", 0, NEXT);
 }
 
-/**
- * `RECORD_AT` is the record that a peer or sender names, which `way` is a copy of. Memory of an entry that is removed
- * may be given to another one while it is read: then its record changes, and key and counter would not belong together.
- */
-export function lookUpRecord(
-  assembler: BpfAssembler,
-  maps: KernelPathMaps,
-  entry: Register,
-  recordAt: number,
-): void {
-  assembler.load(32, "r1", MEMORY, SCRATCH.way + recordAt).load(32, "r2", entry, recordAt);
-  assembler.jumpIf("notEqual", "r1", "r2", NEXT).store(32, MEMORY, SCRATCH.number, "r1");
+/** Where the parts of a PEER_VALUE or SENDER_VALUE are, and in the scratch memory what it was found by. */
+export interface WayParts {
+  readonly record: number;
+  readonly check: number;
+  readonly keyAt: number;
+  readonly keyBytes: number;
+}
+
+/** `way` is a copy of what r0 is the place of, and `RECORD_AT` the record that it names. Uses r1 and r2. */
+export function loadWay(assembler: BpfAssembler, maps: KernelPathMaps, parts: WayParts): void {
+  const { record, check, keyAt, keyBytes } = parts;
+  // The sum of all words of the copy, its check among them, and of the key.
+  assembler.move("r2", 0);
+  for (let at = 0; at <= check; at += 8) {
+    assembler.load(64, "r1", "r0", at).store(64, MEMORY, SCRATCH.way + at, "r1");
+    assembler.alu("xor", "r2", "r1");
+  }
+  for (let at = 0; at < keyBytes; at += 8) {
+    assembler.load(keyBytes - at < 8 ? 32 : 64, "r1", MEMORY, keyAt + at).alu("xor", "r2", "r1");
+  }
+  assembler.jumpIf("notEqual", "r2", 0, NEXT);
+  assembler.load(32, "r1", MEMORY, SCRATCH.way + record).store(32, MEMORY, SCRATCH.number, "r1");
   lookUp(assembler, maps.records, SCRATCH.number);
   assembler.move(RECORD_AT, "r0");
 }

@@ -6,6 +6,7 @@ import {
   BPF_F_NO_PREALLOC,
   MAP_TYPE,
 } from "../../../platform/linux/bpf/bpf-numbers.ts";
+import { checkOf } from "../entries.ts";
 import {
   COUNTS,
   FLOW_KEY,
@@ -28,6 +29,7 @@ import {
   NUMBER_BYTES,
   number,
   putEnds,
+  senderKey,
   wide,
 } from "./map-entries.fixture.ts";
 import { SCRATCH_BYTES } from "./scratch.ts";
@@ -182,7 +184,25 @@ export class FilledMaps {
     value.writeUInt32LE(way.receiver, PEER_VALUE.receiver);
     value.writeUInt32LE(way.record, PEER_VALUE.record);
     value.set(way.key, PEER_VALUE.sealingKey);
+    putCheck(number(peer), value, PEER_VALUE.check);
     this.#maps.peers.set(number(peer), value);
+  }
+
+  /** As a program sees an entry while its memory becomes another one's. */
+  spoilPeer(peer: number, at: number): void {
+    const value = this.#maps.peers.get(number(peer));
+    if (value !== undefined) this.#maps.peers.set(number(peer), flipped(value, at));
+  }
+
+  spoilSender(way: Pick<Way, "receiver" | "remoteIp" | "port">, at: number): void {
+    const value = this.#maps.senders.get(senderKey(way));
+    if (value !== undefined) this.#maps.senders.set(senderKey(way), flipped(value, at));
+  }
+
+  /** The entry of one is found by the number of another. */
+  copyPeer(from: number, to: number): void {
+    const value = this.#maps.peers.get(number(from));
+    if (value !== undefined) this.#maps.peers.set(number(to), value);
   }
 
   removePeer(peer: number): void {
@@ -190,16 +210,14 @@ export class FilledMaps {
   }
 
   addSender(peer: number, way: Way): void {
-    const key = Buffer.alloc(SENDER_KEY.bytes);
-    key.writeUInt32LE(way.receiver, SENDER_KEY.receiver);
-    key.set(addressOf(way.remoteIp).subarray(-4), SENDER_KEY.remoteIp);
-    key.writeUInt16BE(way.port, SENDER_KEY.remotePort);
+    const key = senderKey(way);
     const value = Buffer.alloc(SENDER_VALUE.bytes);
     value.writeUInt32LE(way.mode, SENDER_VALUE.mode);
     value.writeUInt32LE(peer, SENDER_VALUE.peer);
     value.set(addressOf(way.localIp).subarray(-4), SENDER_VALUE.localIp);
     value.writeUInt32LE(way.record, SENDER_VALUE.record);
     value.set(way.key, SENDER_VALUE.openingKey);
+    putCheck(key, value, SENDER_VALUE.check);
     this.#maps.senders.set(key, value);
   }
 
@@ -230,4 +248,14 @@ function open(name: MapName): BpfMap {
 
 function roundUp(byteCount: number): number {
   return Math.ceil(byteCount / 8) * 8;
+}
+
+function putCheck(key: Buffer, value: Buffer, at: number): void {
+  value.writeBigUInt64LE(checkOf(key, value.subarray(0, at)), at);
+}
+
+function flipped(value: Uint8Array, at: number): Buffer {
+  const bytes = Buffer.from(value);
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+  return bytes;
 }

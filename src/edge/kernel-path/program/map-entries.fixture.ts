@@ -1,6 +1,6 @@
 /** What stands in the maps, as bytes. */
 import { wordsOfIp } from "../../../wire/ip/address-words.ts";
-import { FLOW_KEY } from "../layout.ts";
+import { FLOW_KEY, SENDER_KEY } from "../layout.ts";
 
 export const NS_BYTES = 8;
 export const NUMBER_BYTES = 4;
@@ -18,6 +18,18 @@ export function addressOf(ip: string): Buffer {
   const { w0, w1, w2, w3 } = wordsOfIp(ip);
   for (const [index, word] of [w0, w1, w2, w3].entries()) bytes.writeInt32BE(word, index * 4);
   return bytes;
+}
+
+export function senderKey(way: {
+  readonly receiver: number;
+  readonly remoteIp: string;
+  readonly port: number;
+}): Buffer {
+  const key = Buffer.alloc(SENDER_KEY.bytes);
+  key.writeUInt32LE(way.receiver, SENDER_KEY.receiver);
+  key.set(addressOf(way.remoteIp).subarray(-4), SENDER_KEY.remoteIp);
+  key.writeUInt16BE(way.port, SENDER_KEY.remotePort);
+  return key;
 }
 
 export function flowKey(protocol: number, ends: Ends): Buffer {

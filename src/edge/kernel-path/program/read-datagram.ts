@@ -24,13 +24,13 @@ import {
   SENDER_VALUE,
   SETTING,
 } from "../layout.ts";
+import { markLeft } from "./counters.ts";
 import {
-  copyToScratch,
   emitNow,
   loadBytes,
   loadPacketBytes,
+  loadWay,
   lookUp,
-  lookUpRecord,
   MIN_PACKET_BYTES,
   NEXT,
 } from "./emit.ts";
@@ -89,9 +89,7 @@ function findSender(assembler: BpfAssembler, maps: KernelPathMaps): void {
   assembler.store(32, MEMORY, KEY + SENDER_KEY.remoteIp, "r2");
   assembler.store(32, MEMORY, KEY + SENDER_KEY.remotePort, "r3");
   lookUp(assembler, maps.senders, KEY);
-  assembler.move("r8", "r0");
-  copyToScratch(assembler, "r8", 0, WAY, SENDER_VALUE.bytes);
-  lookUpRecord(assembler, maps, "r8", SENDER_VALUE.record);
+  loadWay(assembler, maps, { ...SENDER_VALUE, keyAt: KEY, keyBytes: SENDER_KEY.bytes });
   assembler.load(32, "r1", MEMORY, WAY + SENDER_VALUE.localIp);
   assembler.load(32, "r2", MEMORY, IP + V4_DESTINATION).jumpIf("notEqual", "r1", "r2", NEXT);
   assembler.load(32, "r1", MEMORY, WAY + SENDER_VALUE.mode);
@@ -115,7 +113,10 @@ function checkLength(assembler: BpfAssembler): void {
   assembler.jumpIf("signedBelow", "r1", MIN_PACKET_BYTES, NEXT);
   assembler.jumpIf("belowOrEqual", "r1", MAX_SHORT_BYTES, "is short");
   assembler.label("long").load(64, "r1", MEMORY, SCRATCH.nowNs);
-  assembler.store(64, RECORD_AT, RECORD.slowNs, "r1").jump(NEXT);
+  assembler.store(64, RECORD_AT, RECORD.slowNs, "r1");
+  assembler.load(32, "r1", MEMORY, SCRATCH.mode).jumpIf("equal", "r1", MODE_FAST, NEXT);
+  markLeft(assembler);
+  assembler.jump(NEXT);
 
   assembler.label("is short").store(32, MEMORY, SCRATCH.packetBytes, "r1");
   assembler.alu("add", "r1", SEGMENT_BYTES).store(32, MEMORY, SCRATCH.textBytes, "r1");

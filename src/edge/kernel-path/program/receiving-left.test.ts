@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
 import { VERDICT } from "../../../platform/linux/bpf/bpf-numbers.ts";
 import { fold, pseudoHeaderSum } from "../../../wire/ip/checksum.ts";
@@ -6,11 +6,14 @@ import { PROTOCOL_TCP, TCP_ACK, TCP_FIN, TCP_RST, TCP_SYN } from "../../../wire/
 import { viewOf } from "../../../wire/ip/packets.fixture.ts";
 import {
   FOLLOW_SENDER_NS,
+  FOLLOW_TAKEN_NS,
   MAX_COUNTER,
   MAX_SHORT_BYTES,
   MODE_FAST,
   MODE_SECURE,
   RECORD,
+  SENDER_VALUE,
+  TAKEN_COUNT,
 } from "../layout.ts";
 import type { FilledMaps } from "./kernel-path-maps.fixture.ts";
 import type { Ends } from "./map-entries.fixture.ts";
@@ -175,12 +178,25 @@ describe.each([
       const record = maps.record(RECORD_NUMBER);
       expect(record.readBigUInt64LE(RECORD.slowNs) !== 0n).toBe(isSlow);
       record.writeBigUInt64LE(0n, RECORD.slowNs);
+      record.fill(0, RECORD.leftCounter, RECORD.taken);
       expect(record.equals(before)).toBe(true);
       // It was that, and nothing else.
       if (isSlow || !maps.isOn) return;
       maps.removeFlow(PROTOCOL_TCP, ENDS);
+      maps.setRecord(RECORD_NUMBER, record);
       expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.redirect);
     });
+
+    test.each([SENDER_VALUE.peer, SENDER_VALUE.record, SENDER_VALUE.openingKey])(
+      "what is read of its sender is not of one entry (byte %s)",
+      (at) => {
+        program = new LoadedProgram(assembleReceiving, mode);
+        program.maps.spoilSender(WAY, at);
+        expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.next);
+        program.maps.spoilSender(WAY, at);
+        expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.redirect);
+      },
+    );
 
     test("short ones behind a long one, until that is a while ago", () => {
       program = new LoadedProgram(assembleReceiving, mode);
@@ -194,6 +210,44 @@ describe.each([
       expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.next);
       setSlow(process.hrtime.bigint() - BigInt(FOLLOW_SENDER_NS));
       expect(program.run(frameOf({ packet: PACKET, mode })).returned).toBe(VERDICT.redirect);
+    });
+  },
+);
+
+describe(
+  "the program that receives, behind one that is left to the tunnel",
+  requires("linux", "root"),
+  () => {
+    test.each([
+      ["a long one", { packet: packetWith("tcp", ENDS, MAX_SHORT_BYTES + 1) }],
+      ["one of the tunnel itself", { packet: PACKET, segment: Buffer.alloc(8, 1) }],
+    ])("leaves others to the tunnel until that is taken, or lost: %s", (_what, left) => {
+      const program = new LoadedProgram(assembleReceiving);
+      onTestFinished(() => program.close());
+      const { maps } = program;
+      const change = (write: (record: Buffer) => void) => {
+        const record = maps.record(RECORD_NUMBER);
+        write(record);
+        maps.setRecord(RECORD_NUMBER, record);
+      };
+      const since = (ns: number) =>
+        change((record) => {
+          record.writeBigUInt64LE(0n, RECORD.slowNs);
+          record.writeBigUInt64LE(process.hrtime.bigint() - BigInt(ns), RECORD.leftNs);
+        });
+      const run = (counter: bigint) => program.run(frameOf({ packet: PACKET, counter })).returned;
+      const leave = (counter: bigint) => program.run(frameOf({ ...left, counter })).returned;
+      expect(leave(3000n)).toBe(VERDICT.next);
+      expect(maps.record(RECORD_NUMBER).readUInt32LE(RECORD.leftCounter)).toBe(3001);
+      since(0);
+      expect(run(3001n)).toBe(VERDICT.next);
+      since(FOLLOW_TAKEN_NS);
+      expect(run(3001n)).toBe(VERDICT.redirect);
+      expect(leave(3002n)).toBe(VERDICT.next);
+      since(0);
+      expect(run(3003n)).toBe(VERDICT.next);
+      change((record) => record.writeUInt32LE(3003, RECORD.taken + 4 * (3002 % TAKEN_COUNT)));
+      expect(run(3003n)).toBe(VERDICT.redirect);
     });
   },
 );

@@ -7,7 +7,7 @@ import {
   SENDER_VALUE,
   THIS_NODE,
 } from "../layout.ts";
-import { checkCounter, claimCounter } from "./counters.ts";
+import { checkCounter, checkLeft, claimCounter, markLeft } from "./counters.ts";
 import {
   copyToScratch,
   emitEnds,
@@ -56,6 +56,7 @@ export function assembleReceiving(maps: KernelPathMaps): Uint8Array {
 
 function openText(assembler: BpfAssembler): void {
   assembler.load(32, "r1", MEMORY, SCRATCH.mode).jumpIf("equal", "r1", MODE_FAST, "read fast");
+  checkLeft(assembler);
   checkCounter(assembler);
   loadBounded(assembler, "r4", SCRATCH.textBytes, MAX_TEXT_BYTES, NEXT);
   assembler.alu("add", "r4", SECURE.tagBytes);
@@ -66,7 +67,9 @@ function openText(assembler: BpfAssembler): void {
     counterAt: SCRATCH.counter,
   });
   callOpen(assembler, MEMORY);
-  assembler.jumpIf("notEqual", "r0", 0, REFUSED).jump("opened");
+  assembler.jumpIf("notEqual", "r0", 0, REFUSED);
+  markLeft(assembler);
+  assembler.jump("opened");
 
   assembler.label("read fast");
   loadBounded(assembler, "r4", SCRATCH.textBytes, MAX_TEXT_BYTES, NEXT);

@@ -28,25 +28,25 @@ export const SCRATCH = {
   senderKey: 904,
   /** A copy of a PEER_VALUE or SENDER_VALUE. */
   way: 920,
-  nowNs: 984,
-  packetBytes: 992,
-  textBytes: 996,
+  nowNs: 992,
+  packetBytes: 1000,
+  textBytes: 1004,
   /** From the beginning of the packet on. */
-  checksumAt: 1000,
+  checksumAt: 1008,
   /** Not 0: the checksum may cover the pseudo header only so far. */
-  mayBePartial: 1004,
+  mayBePartial: 1012,
   /** The key of a look-up. */
-  number: 1008,
-  peer: 1012,
-  tun: 1016,
-  counter: 1020,
+  number: 1016,
+  peer: 1020,
+  tun: 1024,
+  counter: 1028,
   /** Of a datagram, by what it says. */
-  mode: 1024,
+  mode: 1032,
   /** Behind the header of TCP; of other protocols there is always something. */
-  payloadBytes: 1028,
+  payloadBytes: 1036,
 } as const;
 
-export const SCRATCH_BYTES = 1032;
+export const SCRATCH_BYTES = 1040;
 export const KEYSTREAM_BYTES = 64;
 
 /** The entries of both programs: while one is at work, the other may begin on the same processor. */

@@ -7,6 +7,7 @@ import {
   FOLLOW_SENDER_NS,
   MAX_COUNTER,
   MAX_SHORT_BYTES,
+  PEER_VALUE,
   RECORD,
 } from "../layout.ts";
 import type { Ends } from "./map-entries.fixture.ts";
@@ -93,6 +94,36 @@ const LEFT: readonly (readonly [
     false,
     ({ maps, asked }) => {
       maps.removePeer(PEER);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  ...[PEER_VALUE.link, PEER_VALUE.record, PEER_VALUE.sealingKey, PEER_VALUE.check - 1].map(
+    (at) =>
+      [
+        `what is read of its peer is not of one entry (byte ${at})`,
+        false,
+        ({ maps, asked }: Prepared) => {
+          maps.spoilPeer(PEER, at);
+          return packetWith("tcp", asked, 100);
+        },
+      ] as const,
+  ),
+  [
+    "what is read of its peer is another one's",
+    false,
+    ({ maps, asked }) => {
+      maps.copyPeer(PEER, PEER + 1);
+      maps.addPlace(PLACE, PEER + 1);
+      return packetWith("tcp", asked, 100);
+    },
+  ],
+  [
+    "the counters are used up",
+    false,
+    ({ maps, asked }) => {
+      const record = maps.record(RECORD_NUMBER);
+      record.writeUInt32LE(MAX_COUNTER, RECORD.counter);
+      maps.setRecord(RECORD_NUMBER, record);
       return packetWith("tcp", asked, 100);
     },
   ],

@@ -23,8 +23,8 @@ import {
   emitStart,
   loadBytes,
   loadPacketBytes,
+  loadWay,
   lookUp,
-  lookUpRecord,
   MIN_PACKET_BYTES,
   NEXT,
 } from "./emit.ts";
@@ -39,6 +39,7 @@ import { emitWrap, WRAP } from "./wrap.ts";
 
 const MARK_SLOW = "mark slow";
 const KEY: number = SCRATCH.flowKey;
+const PEER_KEY_BYTES = 4;
 
 /**
  * The program for what workloads send into the TUN (tcx egress): short packets of flows and to workloads that are
@@ -50,7 +51,7 @@ export function assembleSending(maps: KernelPathMaps): Uint8Array {
   readPacket(assembler, maps);
   stayBehind(assembler, maps);
   findPeer(assembler, maps);
-  loadWay(assembler, maps);
+  findWay(assembler, maps);
   leaveAcknowledgements(assembler);
   assembler.store(32, MEMORY, SCRATCH.mayBePartial, 1);
   callTranslate(assembler, MEMORY);
@@ -125,11 +126,9 @@ function findPeer(assembler: BpfAssembler, maps: KernelPathMaps): void {
 }
 
 /** The peer in `way`, and the record of its session. */
-function loadWay(assembler: BpfAssembler, maps: KernelPathMaps): void {
+function findWay(assembler: BpfAssembler, maps: KernelPathMaps): void {
   lookUp(assembler, maps.peers, SCRATCH.peer);
-  assembler.move("r8", "r0");
-  copyToScratch(assembler, "r8", 0, SCRATCH.way, PEER_VALUE.bytes);
-  lookUpRecord(assembler, maps, "r8", PEER_VALUE.record);
+  loadWay(assembler, maps, { ...PEER_VALUE, keyAt: SCRATCH.peer, keyBytes: PEER_KEY_BYTES });
 }
 
 /** Of a peer that sends much, the tunnel sends them together; what follows may overtake them, as they say nothing else. */

@@ -52,6 +52,7 @@ export const HELPER = {
   monotonicNs: 5,
   random: 7,
   storeBytes: 9,
+  pushVlan: 18,
   redirect: 23,
   loadBytes: 26,
   checksumDifference: 28,
