@@ -1,9 +1,12 @@
 import { execFileSync } from "node:child_process";
+import { mkdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OwnCgroup } from "../../../../test/netns/own-cgroup.ts";
 import { requires } from "../../../../test/support/requires.ts";
 import { ipAddress, type SocketAddress } from "../../socket-address.ts";
 import { SOCK_CLOEXEC, SOCK_STREAM, SOCKADDR_BYTES } from "../abi.ts";
+import { findCgroupMount } from "../cgroup-mount.ts";
 import { close } from "../io-calls.ts";
 import { allocateNative } from "../native-memory.ts";
 import { NetworkNamespace } from "../network-namespace.ts";
@@ -70,6 +73,11 @@ function peersInTurn(called: readonly SocketAddress[], prepare: (fd: number) => 
   });
 }
 
+/** Until the kernel did what it does on its own. */
+async function eventually(check: () => boolean): Promise<void> {
+  await expect.poll(check, { timeout: 5000 }).toBe(true);
+}
+
 describe("the programs at connect(2)", requires("linux", "root", "cgroup2", "ip"), () => {
   test.each(["v4", "v6"] as const)(
     "a socket that is connected anew is told whom it called then: %s",
@@ -90,4 +98,18 @@ describe("the programs at connect(2)", requires("linux", "root", "cgroup2", "ip"
       expect(plane.counts()).toEqual({ translated: 3, missed: 0 });
     },
   );
+
+  test("it is known when their cgroup goes, though another comes by its name", async () => {
+    const path = join((await findCgroupMount()) ?? "", `portolan-test-${process.pid}-goes`);
+    mkdirSync(path);
+    onTestFinished(() => rmdirSync(path));
+    const opened = await openDirectPlane(path);
+    if (opened.kind === "obstacle") throw new Error(opened.what);
+    const { plane } = opened;
+    onTestFinished(() => plane.close());
+    expect(plane.isAttached()).toBe(true);
+    rmdirSync(path);
+    mkdirSync(path);
+    await eventually(() => !plane.isAttached());
+  });
 });
