@@ -19,7 +19,12 @@ const SHARES = [
 
 function verdictOf(...shares: readonly (readonly [string, number])[]): Verdict {
   const candidates = shares.map(([address, probability]) => ({
-    endpoint: endpointSchema.parse({ kind: "Endpoint", name: "x", group: "web" }),
+    endpoint: endpointSchema.parse({
+      kind: "Endpoint",
+      name: "x",
+      group: "web",
+      addresses: [address],
+    }),
     address,
     targetPort: 8080,
     probability,
