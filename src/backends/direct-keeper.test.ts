@@ -110,6 +110,30 @@ test("after a failure nothing stale is met, it is told once, and the next sync b
   expect(connects?.samples[0]?.value).toBe(2);
 });
 
+test("where the programs were taken out, or their cgroup went, they are put in again", async () => {
+  const { planes, lines, world, start } = await setUp();
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  const [plane] = planes;
+  if (plane === undefined) throw new Error("no plane");
+  plane.connect(PLACE);
+  plane.isOrphan = true;
+  world.isPossible = false;
+  await keeper.advance();
+  expect(plane.isClosed).toBe(true);
+  expect(keeper.summary()).toBe("no direct connections: no cgroups; mount them");
+  expect(lines).toEqual([
+    "direct connections: others took the programs out, or they went with their cgroup",
+    expect.stringContaining("no cgroups; mount them"),
+  ]);
+  world.isPossible = true;
+  await keeper.advance();
+  expect(planes[1]?.connect(PLACE)).toBe("10.1.0.1:8080");
+  const connects = keeper.metrics().find(({ name }) => name === "direct_connects_total");
+  expect(connects?.samples[0]?.value).toBe(2);
+});
+
 test("where it is not possible that is told once, and tried again", async () => {
   const { planes, lines, world, start } = await setUp();
   world.isPossible = false;

@@ -72,6 +72,11 @@ export class DirectKeeper {
   }
 
   async advance(): Promise<void> {
+    this.#attempt((plane) => {
+      if (plane.isAttached()) return;
+      this.withdraw();
+      this.#tell("warn", "others took the programs out, or they went with their cgroup");
+    });
     const why = await this.#open();
     if (why !== undefined) this.#explain("info", why);
     const before = this.#plan.unfit;

@@ -101,3 +101,18 @@ test("after a failure all is told again", () => {
   expect(plan.size).toBe(0);
   expect(textOf(plan.takeChanges())).toEqual(["list 2: 10.1.0.1", "lead 10.96.0.1 to 2"]);
 });
+
+test("who has no room for its new list is led by no old one, and comes back when there is", () => {
+  const plan = new DirectPlan({ frontends: 10, slots: 3 });
+  plan.replace("web", [claim("10.96.0.1", 1, 2)]);
+  plan.takeChanges();
+  plan.replace("web", [claim("10.96.0.1", 1, 2, 3)]);
+  expect(plan.takeRetreats().removedPlaces).toEqual([]);
+  expect(textOf(plan.takeChanges())).toEqual(["remove 10.96.0.1", "drop 1 of 2"]);
+  expect([plan.size, plan.unfit]).toEqual([0, 1]);
+  expect(textOf(plan.takeChanges())).toEqual([
+    "list 2: 10.1.0.1,10.1.0.2,10.1.0.3",
+    "lead 10.96.0.1 to 2",
+  ]);
+  expect([plan.size, plan.unfit]).toEqual([1, 0]);
+});

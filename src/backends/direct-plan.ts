@@ -90,7 +90,8 @@ export class DirectPlan {
 
   /** All that is left to do. Counts as done: where it is not, `forget`. */
   takeChanges(): DirectChanges {
-    const { removedPlaces, removedLists } = this.takeRetreats();
+    const retreats = this.takeRetreats();
+    const removedPlaces = [...retreats.removedPlaces];
     const lists: SlotList[] = [];
     const frontends: DirectFrontend[] = [];
     const replaced: DirectFrontend[] = [];
@@ -103,18 +104,26 @@ export class DirectPlan {
         continue;
       }
       // The old slots stay until nobody is led to them.
+      if (before) replaced.push(before.frontend);
       if (!this.#hasRoom(entry, before)) {
         this.#unfit += 1;
+        // Its old list is not what the rules would do any more.
+        if (before) removedPlaces.push(before.entry.place);
+        this.#applied.delete(key);
         continue;
       }
-      if (before) replaced.push(before.frontend);
       const list = this.#put(key, entry);
       lists.push(list.slots);
       frontends.push(list.frontend);
     }
     for (const { list } of replaced) this.#lists.delete(list);
     for (const { slotCount } of replaced) this.#slots -= slotCount;
-    return { lists, frontends, removedPlaces, removedLists: [...removedLists, ...replaced] };
+    return {
+      lists,
+      frontends,
+      removedPlaces,
+      removedLists: [...retreats.removedLists, ...replaced],
+    };
   }
 
   /** The maps hold nothing any more, whatever they were told. */

@@ -53,6 +53,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   const repairs: unknown[] = [];
   const locks = { held: 0 };
   const direct = new FakeDirectPlane();
+  const opened = { direct: 0 };
   let nowMs = 0;
   let generation = 1;
   let passPeriod: () => void = () => undefined;
@@ -84,7 +85,10 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       close: none,
     }),
     openGeneration: () => ({ read: async () => generation, close: none }),
-    openDirect: async () => ({ kind: "open", plane: direct }),
+    openDirect: async () => {
+      opened.direct += 1;
+      return { kind: "open", plane: direct };
+    },
     ...more,
   };
   const { values } = resolveOptions(IPTABLES.options, [
@@ -108,6 +112,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   return {
     tools,
     direct,
+    opened,
     reconciled,
     warnings,
     /** What each repair ended with. */
@@ -171,6 +176,20 @@ test("a sync that fails says why, and the next one compares everything", async (
   expect(setup.tools.scripts).toHaveLength(1);
   expect(setup.tools.scripts[0]?.text).toContain(":KUBE-POSTROUTING");
   expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("programs that were taken out are put in again by a repair, unless all was removed", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.direct.isOrphan = true;
+  await setup.passPeriod();
+  expect(setup.opened.direct).toBe(2);
+  setup.direct.isOrphan = false;
+  await backend.cleanup();
+  await setup.passPeriod();
+  expect(setup.opened.direct).toBe(2);
 });
 
 test("what a sync could not write is written by a repair, without a further change", async () => {

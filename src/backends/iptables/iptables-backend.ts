@@ -65,6 +65,8 @@ export class IptablesBackend implements Backend {
   #generation: NftGeneration | undefined;
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
+  /** Whether a state is in the kernel as a whole. */
+  #isWritten = false;
   /** Whether it was said that a first state is in the kernel. */
   #isTold = false;
   readonly #loopback: LoopbackOpener;
@@ -138,6 +140,7 @@ export class IptablesBackend implements Backend {
 
   async cleanup(): Promise<void> {
     await this.#turns.take(() => {
+      this.#isWritten = false;
       this.#direct.withdraw();
       for (const proxier of this.#proxiers.values()) proxier.forget();
       const isShared = this.#world.isIpvsRunning();
@@ -202,6 +205,7 @@ export class IptablesBackend implements Backend {
     );
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
+    this.#isWritten = true;
     await this.#direct.advance();
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
@@ -220,9 +224,10 @@ export class IptablesBackend implements Backend {
     const { log } = this.#context;
     const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
+    this.#isWritten ||= isMadeUp;
+    if (this.#isWritten) await this.#direct.advance();
     if (!isMadeUp) return;
     // The sync that could not write left these as they were.
-    await this.#direct.advance();
     metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
 }

@@ -8,6 +8,7 @@ import { chooseBackend } from "../../daemon/choose-backend.ts";
 import { readThisMachine } from "../../daemon/this-machine.ts";
 import { posixProblem } from "../../net/posix/posix-support.ts";
 import type { Survey, Surveyed } from "./survey.ts";
+import { surveyDirect } from "./survey-direct.ts";
 import { surveyKernel } from "./survey-kernel.ts";
 
 /** Looks at this machine; nothing is changed. */
@@ -24,17 +25,10 @@ export async function surveyMachine(): Promise<Survey> {
       })),
     ),
     kernel:
-      machine.os === "linux" ? [...(await surveyKernel(readKernelFile)), await surveyDirect()] : [],
+      machine.os === "linux"
+        ? [...(await surveyKernel(readKernelFile)), await surveyDirect(probeDirectHere)]
+        : [],
     auto: await autoChoice(),
-  };
-}
-
-async function surveyDirect(): Promise<Surveyed> {
-  const obstacle = await probeDirectHere(undefined);
-  return {
-    name: "eBPF",
-    summary: "this node's own connections, led to endpoints at once: nftables, iptables",
-    findings: obstacle === undefined ? [] : [{ severity: "degraded", ...obstacle }],
   };
 }
 

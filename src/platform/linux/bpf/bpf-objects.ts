@@ -20,9 +20,10 @@ export interface MapFacts {
 /** Where in the arguments of a command a field is. */
 const QUERY = { target: 0, attachType: 4, flags: 8, programIds: 16, count: 24, bytes: 64 } as const;
 const INFO = { descriptor: 0, bytes: 4, address: 8, all: 16 } as const;
-/** Where in what is told of a program (struct bpf_prog_info) or map (struct bpf_map_info) a field is. */
+/** Where in what is told (struct bpf_prog_info, bpf_map_info, bpf_link_info) a field is. */
 const PROGRAM = { mapCount: 52, mapIds: 56, name: 64 } as const;
 const MAP = { type: 0, keyBytes: 8, valueBytes: 12, maxEntries: 16, name: 24 } as const;
+const LINK = { cgroup: 16 } as const;
 
 /** Those of above cgroups count, too. */
 const BPF_F_QUERY_EFFECTIVE = 1;
@@ -96,6 +97,18 @@ export function mapFacts(descriptor: number): MapFacts {
     valueBytes: word(MAP.valueBytes),
     maxEntries: word(MAP.maxEntries),
   };
+}
+
+/**
+ * BPF_OBJ_GET_INFO_BY_FD of bpf(2): the number of the cgroup that a link is at; undefined where it is at
+ * none any more.
+ * @throws CoreError ERR_SYSTEM_CALL
+ */
+export function cgroupOfLink(descriptor: number): bigint | undefined {
+  const facts = allocateNative(FACT_BYTES);
+  describe(descriptor, facts);
+  const id = facts.view.getBigUint64(LINK.cgroup, true);
+  return id === 0n ? undefined : id;
 }
 
 function byId(command: number, id: number, subject: string): number {

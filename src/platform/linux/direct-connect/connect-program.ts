@@ -49,7 +49,7 @@ export function connectProgram(family: Family, maps: DirectMapDescriptors): Uint
   leaveOtherNamespaces(program, maps);
   leaveBound(program, family);
   writeAsked(program, family);
-  lookUp(program, maps.frontends, STACK.asked).jumpIf("equal", "r0", 0, "leave");
+  lookUp(program, maps.frontends, STACK.asked).jumpIf("equal", "r0", 0, "unchanged");
   program.load(32, "r7", "r0", FRONTEND.list).load(32, "r8", "r0", FRONTEND.slotCount);
   chooseSlot(program, maps);
   copyGiven(program);
@@ -57,7 +57,9 @@ export function connectProgram(family: Family, maps: DirectMapDescriptors): Uint
   writeContext(program, family, "r10", STACK.given);
   count(program, maps, COUNTER.translated, "leave");
   program.jump("leave").label("missed");
-  count(program, maps, COUNTER.missed, "leave");
+  count(program, maps, COUNTER.missed, "unchanged");
+  program.label("unchanged");
+  forgetOrigin(program, maps);
   return program.label("leave").move("r0", GO_ON).exit().assemble();
 }
 
@@ -66,7 +68,7 @@ export function peerNameProgram(family: Family, maps: DirectMapDescriptors): Uin
   const program = new BpfAssembler().move("r6", "r1").call(HELPER.socketCookie);
   program.store(64, "r10", STACK.cookie, "r0");
   lookUp(program, maps.origins, STACK.cookie).jumpIf("equal", "r0", 0, "leave").move("r7", "r0");
-  // A socket may have been connected anew, without an exchange.
+  // A program of somebody else may have sent it elsewhere.
   for (const [inContext, inPlace] of contextWords(family)) {
     program
       .load(32, "r1", "r6", inContext)
@@ -89,7 +91,7 @@ function leaveOtherNamespaces(program: BpfAssembler, { namespace }: DirectMapDes
 function leaveBound(program: BpfAssembler, family: Family): void {
   program.load(64, "r1", "r6", CONTEXT.socket);
   for (let word = 0; word < addressBytes(family); word += WORD_BYTES) {
-    program.load(32, "r2", "r1", SOURCE[family] + word).jumpIf("notEqual", "r2", 0, "leave");
+    program.load(32, "r2", "r1", SOURCE[family] + word).jumpIf("notEqual", "r2", 0, "unchanged");
   }
 }
 
@@ -130,6 +132,12 @@ function rememberOrigin(program: BpfAssembler, { origins }: DirectMapDescriptors
   program.move("r1", "r6").call(HELPER.socketCookie).store(64, "r10", STACK.cookie, "r0");
   addresses(program, origins, STACK.cookie);
   program.move("r3", "r10").alu("add", "r3", STACK.asked).move("r4", 0).call(HELPER.mapUpdate);
+}
+
+/** It may have been connected before, and may call now the very endpoint that it was given then. */
+function forgetOrigin(program: BpfAssembler, { origins }: DirectMapDescriptors): void {
+  program.move("r1", "r6").call(HELPER.socketCookie).store(64, "r10", STACK.cookie, "r0");
+  addresses(program, origins, STACK.cookie).call(HELPER.mapDelete);
 }
 
 function writeContext(

@@ -27,7 +27,7 @@ const SPARING = { type: MAP_TYPE.hash, flags: BPF_F_NO_PREALLOC } as const;
 export interface DirectMaps {
   readonly descriptors: DirectMapDescriptors;
   /** Entries and counts, without what keeps the programs where they are. */
-  readonly entries: Omit<DirectPlane, "close">;
+  readonly entries: Omit<DirectPlane, "close" | "isAttached">;
   close(): void;
 }
 

@@ -49,5 +49,7 @@ export interface DirectPlane {
   removeFrontends(places: readonly Place[]): void;
   removeSlots(lists: readonly Pick<DirectFrontend, "list" | "slotCount">[]): void;
   counts(): DirectCounts;
+  /** Whether the programs are where they were put: they end with the cgroup, and others may take them out. */
+  isAttached(): boolean;
   close(): void;
 }

@@ -7,6 +7,8 @@ export class FakeDirectPlane implements DirectPlane {
   readonly frontends: Map<string, DirectFrontend> = new Map();
   readonly slots: Map<string, Slot> = new Map();
   isClosed = false;
+  /** Whether its cgroup went. */
+  isOrphan = false;
   /** Thrown by the next call that writes. */
   failure: Error | undefined;
   #translated = 0;
@@ -40,6 +42,10 @@ export class FakeDirectPlane implements DirectPlane {
     return { translated: this.#translated, missed: this.#missed };
   }
 
+  isAttached(): boolean {
+    return !this.isOrphan;
+  }
+
   close(): void {
     this.isClosed = true;
   }
@@ -49,7 +55,7 @@ export class FakeDirectPlane implements DirectPlane {
    * @param slotAt, thresholdAt the two random numbers, as parts of 1
    */
   connect(place: Place, slotAt = 0, thresholdAt = 0): string {
-    const frontend = this.isClosed ? undefined : this.frontends.get(textOf(place));
+    const frontend = this.isClosed || this.isOrphan ? undefined : this.frontends.get(textOf(place));
     if (frontend === undefined) return "rules";
     const slot = this.slots.get(`${frontend.list} ${Math.floor(slotAt * frontend.slotCount)}`);
     if (slot === undefined) {

@@ -4,6 +4,7 @@ import { messageOf } from "../../../core/errors.ts";
 import type { Family } from "../../../core/model/address.ts";
 import { createLink } from "../bpf/bpf-link.ts";
 import { ATTACH_TYPE, PROGRAM_TYPE } from "../bpf/bpf-numbers.ts";
+import { cgroupOfLink } from "../bpf/bpf-objects.ts";
 import { loadProgram } from "../bpf/bpf-program.ts";
 import { findCgroupMount } from "../cgroup-mount.ts";
 import { namespaceCookie } from "../namespace-cookie.ts";
@@ -71,6 +72,7 @@ function holding(maps: DirectMaps, links: readonly number[]): DirectPlane {
   let held = links;
   return {
     ...maps.entries,
+    isAttached: () => held.every((link) => cgroupOfLink(link) !== undefined),
     close: () => {
       for (const link of held) closeSync(link);
       held = [];
