@@ -53,6 +53,7 @@ export function connectProgram(family: Family, maps: DirectMapDescriptors): Uint
   program.load(32, "r7", "r0", FRONTEND.list).load(32, "r8", "r0", FRONTEND.slotCount);
   chooseSlot(program, maps);
   copyGiven(program);
+  checkList(program, maps);
   rememberOrigin(program, maps);
   writeContext(program, family, "r10", STACK.given);
   count(program, maps, COUNTER.translated, "leave");
@@ -126,6 +127,17 @@ function copyGiven(program: BpfAssembler): void {
   for (let word = 0; word < PLACE_BYTES; word += WORD_BYTES) {
     program.load(32, "r1", "r9", word).store(32, "r10", STACK.given + word, "r1");
   }
+}
+
+/**
+ * The memory of an entry that is removed may be another one's at once, also while it is read. Slots go only after
+ * their address leads elsewhere: where it still leads to this list, all that was read is of it.
+ */
+function checkList(program: BpfAssembler, { frontends }: DirectMapDescriptors): void {
+  lookUp(program, frontends, STACK.asked)
+    .jumpIf("equal", "r0", 0, "missed")
+    .load(32, "r1", "r0", FRONTEND.list)
+    .jumpIf("notEqual", "r1", "r7", "missed", 32);
 }
 
 function rememberOrigin(program: BpfAssembler, { origins }: DirectMapDescriptors): void {
