@@ -29,7 +29,7 @@ async function web(...numbers: readonly number[]) {
   return (await fullStateOf([service, ...endpoints])).services.get("default/web");
 }
 
-async function setUp(mode: DirectMode = "auto") {
+async function setUp(mode: DirectMode = "auto", mostAddresses = 1000) {
   const planes: FakeDirectPlane[] = [];
   const lines: string[] = [];
   const obstacle = { kind: "obstacle", what: "no cgroups", remedy: "mount them" } as const;
@@ -43,8 +43,17 @@ async function setUp(mode: DirectMode = "auto") {
   const tell = (_: object, text: string) => void lines.push(text);
   const log = { debug: tell, info: tell, warn: tell, error: tell };
   const families = FAMILIES;
+  const limit = { addresses: mostAddresses, why: "rules are many" };
   const start = () =>
-    DirectKeeper.start({ mode, cgroup: undefined, families, open, log, backend: "nftables" });
+    DirectKeeper.start({
+      mode,
+      cgroup: undefined,
+      families,
+      limit,
+      open,
+      log,
+      backend: "nftables",
+    });
   return { planes, lines, world, start };
 }
 
@@ -179,4 +188,24 @@ test("once closed it stays so; withdrawn, it comes back with the next sync", asy
   await keeper.advance();
   expect(planes).toHaveLength(2);
   expect(planes[1]?.isClosed).toBe(true);
+});
+
+test("where rules are too many for it, auto leaves all to them, and begins when they are few again", async () => {
+  const { planes, lines, start } = await setUp("auto", 0);
+  const keeper = await start();
+  keeper.note("default/web", await web(1), true);
+  await keeper.advance();
+  await keeper.advance();
+  const why =
+    "services have 1 addresses, more than 0: rules are many; --direct-connect on does it all the same";
+  expect([planes.length, planes[0]?.isClosed]).toEqual([1, true]);
+  expect(keeper.summary()).toBe(`no direct connections: ${why}`);
+  expect(lines).toHaveLength(1);
+  keeper.note("default/web", undefined, true);
+  await keeper.advance();
+  expect(keeper.summary()).toBe("direct connections to 0 addresses");
+  const always = await (await setUp("on", 0)).start();
+  always.note("default/web", await web(1), true);
+  await always.advance();
+  expect(always.summary()).toBe("direct connections to 1 addresses");
 });

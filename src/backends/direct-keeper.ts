@@ -6,6 +6,7 @@ import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
 import type { DirectCounts, DirectPlane } from "../platform/linux/direct-connect/direct-plane.ts";
 import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
 import { directClaims } from "./direct-entries.ts";
+import { type DirectLimit, overLimit } from "./direct-limit.ts";
 import { DirectPlan } from "./direct-plan.ts";
 
 export type DirectMode = "auto" | "off" | "on";
@@ -18,6 +19,8 @@ export interface DirectKeeperOptions {
   readonly cgroup: string | undefined;
   /** Those that have rules. */
   readonly families: readonly Family[];
+  /** Of `auto`; missing where there is none. */
+  readonly limit?: DirectLimit;
   readonly open: OpenDirect;
   readonly log: Log;
   readonly backend: string;
@@ -72,6 +75,13 @@ export class DirectKeeper {
   }
 
   async advance(): Promise<void> {
+    const { mode, limit } = this.#options;
+    const tooMany = mode === "auto" ? overLimit(limit, this.#plan.claimed) : undefined;
+    if (tooMany !== undefined) {
+      this.withdraw();
+      this.#explain("info", tooMany);
+      return;
+    }
     this.#attempt((plane) => {
       if (plane.isAttached()) return;
       this.withdraw();

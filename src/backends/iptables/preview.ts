@@ -17,6 +17,7 @@ import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
+import { DIRECT_LIMIT } from "./direct-limit.ts";
 import { FamilyProxier } from "./family-proxier.ts";
 import { NodeRules } from "./node-rules.ts";
 
@@ -63,7 +64,15 @@ async function directLines(
     return item === undefined ? [] : [[key, item] as const];
   });
   const families = await familiesOf(sysctl);
-  return previewDirect({ mode, cgroup, families, services, isRandom: () => true, probe });
+  return previewDirect({
+    mode,
+    cgroup,
+    families,
+    limit: DIRECT_LIMIT,
+    services,
+    isRandom: () => true,
+    probe,
+  });
 }
 
 /** All rules of a family, as `iptables-save` prints them. */
