@@ -87,9 +87,11 @@ export class KernelPeers {
     const nowMs = this.#options.nowMs();
     this.#turn = (this.#turn + 1) % TURNS;
     for (const seat of this.#seats.values()) {
-      const { flood, number } = seat;
-      flood.look(nowMs);
-      if (number % TURNS === this.#turn || flood.isHeld(nowMs)) this.#refresh(seat);
+      const { flood, number, peer } = seat;
+      const wasHeld = flood.isHeld(nowMs);
+      flood.look(nowMs, peer.bytesOut);
+      const isOther = wasHeld || flood.isHeld(nowMs);
+      if (number % TURNS === this.#turn || isOther) this.#refresh(seat);
     }
   }
 
