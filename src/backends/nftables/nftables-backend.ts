@@ -23,11 +23,13 @@ import { KernelSync } from "./kernel-sync.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
 import { noteDirect } from "./note-direct.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
-import { Planner } from "./plan/planner.ts";
+import { Planner, servicesTouched } from "./plan/planner.ts";
 import { checkPeriodOf, planSettingsOf } from "./plan-settings.ts";
 import type { NftablesWorld } from "./world.ts";
 
 const NAME = "nftables";
+/** Connections to so many at once are led to endpoints after the sync: the rules serve them meanwhile. */
+const MANY_SERVICES = 5000;
 
 /**
  * Takes the only place of its kind in the network namespace; the kernel is not touched before the first
@@ -99,6 +101,11 @@ function openBackend(parts: BackendParts): Backend {
     if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
   };
 
+  const leadDirectly = async (state: FullState, services: ReadonlySet<string>): Promise<void> => {
+    noteDirect(direct, state, services);
+    await direct.advance();
+  };
+
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
     if (!isRead) await kernel.readKernel();
     isRead = true;
@@ -108,11 +115,21 @@ function openBackend(parts: BackendParts): Backend {
       listenersOf: (key) => planner.listenersOf(key, state),
     };
     flows.note([...changed.services, ...planner.takeMoved()]);
-    noteDirect(direct, state, changed);
-    direct.retreat();
-    await kernel.sync();
+    const touched = new Set(servicesTouched(state, changed));
+    const isDirectLater = touched.size > MANY_SERVICES;
+    // Nothing that may be old is met until then.
+    if (isDirectLater) direct.withdraw();
+    else {
+      noteDirect(direct, state, touched);
+      direct.retreat();
+    }
+    try {
+      await kernel.sync();
+    } finally {
+      if (isDirectLater) void turns.take(() => leadDirectly(state, touched));
+    }
     isWritten = true;
-    await direct.advance();
+    if (!isDirectLater) await direct.advance();
     // The rules now keep strangers away from loopback.
     if (planner.servesLoopback) await loopback.open();
     onRepair?.(undefined);
