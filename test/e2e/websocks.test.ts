@@ -155,14 +155,21 @@ test("a site that keeps the connection does not hear what is for another one", T
   const { port } = site.address() as AddressInfo;
   const server = await startServer(["--user", "alice"]);
   const agent = await startAgent(["--server", `ws://alice@127.0.0.1:${server.port}`]);
-  const client = connect(agent.port, "127.0.0.1").on("error", () => undefined);
-  // With a reset: then a program asks again, by a new connection.
-  const closed = new Promise((resolve) => client.once("close", resolve));
-  client.write(`GET http://127.0.0.1:${port}/one HTTP/1.1\r\nHost: a\r\n\r\n`);
-  await once(client, "data");
-  client.write("GET http://other.example/two HTTP/1.1\r\nHost: b\r\nCookie: secret\r\n\r\n");
-  await closed;
-  expect(heard).toEqual(["GET /one HTTP/1.1"]);
+  const requests = [
+    ["GET", "\r\n"],
+    ["POST", "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"],
+    ["PUT", "Connection: upgrade\r\nUpgrade: websocket\r\n\r\n"],
+  ] as const;
+  for (const [method, more] of requests) {
+    const client = connect(agent.port, "127.0.0.1").on("error", () => undefined);
+    // With a reset: then a program asks again, by a new connection.
+    const closed = new Promise((resolve) => client.once("close", resolve));
+    client.write(`${method} http://127.0.0.1:${port}/one HTTP/1.1\r\nHost: a\r\n${more}`);
+    await once(client, "data");
+    client.write("GET http://other.example/two HTTP/1.1\r\nHost: b\r\nCookie: secret\r\n\r\n");
+    await closed;
+  }
+  expect(heard).toEqual(["GET /one HTTP/1.1", "POST /one HTTP/1.1", "PUT /one HTTP/1.1"]);
 });
 
 test("IPv6, and another server where one dies", TUNNEL, async () => {

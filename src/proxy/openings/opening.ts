@@ -1,4 +1,5 @@
 import type { RequestHint } from "../../core/route/packet.ts";
+import type { BodyPassage } from "../../wire/http1/body-passage.ts";
 import type { ProxiedConnection } from "../../wire/proxy-protocol/proxy-header.ts";
 import type { Socks5Address, Socks5Command } from "../../wire/socks5/socks5-words.ts";
 
@@ -14,8 +15,8 @@ export interface Introduction {
   readonly command?: Exclude<Socks5Command, "bind">;
   /** In which words it asked, where it may use several. */
   readonly asked?: "socks5" | "connect" | "http";
-  /** How much of it is still to come that is for where it wants to go; missing: all that comes. */
-  readonly leftBytes?: number;
+  /** The message that is for where it wants to go, as far as it came; missing: all that comes is. */
+  readonly passage?: BodyPassage;
   /** What it was let in by, which may be withdrawn before it asks for something. */
   readonly pass?: string;
 }

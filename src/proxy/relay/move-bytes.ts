@@ -42,8 +42,8 @@ export function moveBytes(from: RelayEnd, to: RelayEnd, host: MoveHost): number 
 
 /** How many bytes; 0 at the end of the stream; or a negative errno. */
 function take(from: RelayEnd, to: RelayEnd, host: MoveHost): number {
-  if (from.leftBytes !== Number.POSITIVE_INFINITY) return copyWithin(from, to, host);
-  if (from.bulkReads < BULK_READS) return copy(from, to, host, from.bufferBytes);
+  if (from.bulkReads < BULK_READS || from.passage !== undefined)
+    return copy(from, to, host, from.bufferBytes);
   const pipe = borrowPipe(from, to, host);
   return pipe === undefined
     ? copy(from, to, host, host.scratch.bytes.length)
@@ -124,21 +124,12 @@ function fillPipe(from: RelayEnd, pipe: Pipe, { provider }: MoveHost): number {
   return count;
 }
 
-/** As `copy`, no further than to the last byte that is for the other end. */
-function copyWithin(from: RelayEnd, to: RelayEnd, host: MoveHost): number {
-  if (from.leftBytes === 0) {
-    const count = from.fd.read(host.scratch, 0, 1);
-    return count > 0 ? -ERRNO.ECONNABORTED : count;
-  }
-  const count = copy(from, to, host, Math.min(from.bufferBytes, from.leftBytes));
-  if (count > 0) from.leftBytes -= count;
-  return count;
-}
-
 function copy(from: RelayEnd, to: RelayEnd, host: MoveHost, maxBytes: number): number {
   const { scratch } = host;
   const count = from.fd.read(scratch, 0, maxBytes);
   if (count <= 0) return count;
+  if (from.passage !== undefined && from.passage.pass(scratch.bytes, 0, count) !== count)
+    return -ERRNO.ECONNABORTED;
   from.received += count;
   from.bulkReads = count >= from.bufferBytes ? from.bulkReads + 1 : 0;
   if (from.fd.hasReadAll === true) from.hasEnded = true;

@@ -10,6 +10,7 @@ import type {
   SelectorEventLoop,
 } from "../../net/selector-event-loop.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
+import type { BodyPassage } from "../../wire/http1/body-passage.ts";
 
 /** Whose an end is right now. */
 export interface EndOwner {
@@ -35,8 +36,8 @@ export class RelayEnd implements ReadyHandler {
   /** Its FIN was read; and passed on. */
   hasEnded = false;
   isEndPassed = false;
-  /** So much more may come from it; what comes beyond is not for the other end, and ends both. */
-  leftBytes: number = Number.POSITIVE_INFINITY;
+  /** The message that is for the other end; what comes behind it ends both. Undefined: all that comes is. */
+  passage: BodyPassage | undefined;
   /** How many reads in a row filled the buffer. */
   bulkReads = 0;
   /** The most that is read at once. */

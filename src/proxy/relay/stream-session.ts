@@ -79,7 +79,7 @@ export class StreamSession implements EndOwner, DialHandler, OpenSession {
     const { net, sessions } = this.#host;
     const service = this.#service;
     const client = this.#client;
-    client.leftBytes = this.#introduction.leftBytes ?? Number.POSITIVE_INFINITY;
+    client.passage = this.#introduction.passage;
     const greeting = service.greetServer(client.fd, this.#introduction);
     const first = greeting.length === 0 ? this.#rest : Buffer.concat([greeting, this.#rest]);
     if (first.length > 0) client.putFirst(first, net.provider.allocate(first.length));

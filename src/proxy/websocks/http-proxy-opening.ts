@@ -1,4 +1,5 @@
 import { canonicalIp, parseHostPort } from "../../core/model/address.ts";
+import { BodyPassage } from "../../wire/http1/body-passage.ts";
 import { renderPlainResponse } from "../../wire/http1/plain-response.ts";
 import { renderProxiedRequest } from "../../wire/http1/proxied-request.ts";
 import type { RequestHead } from "../../wire/http1/request-head.ts";
@@ -66,37 +67,35 @@ export class HttpProxyOpening implements Opening {
         return this.#pass(head, wanted, after);
       }
       case "origin":
-        if (PAC_PATHS.has(head.path)) {
-          return farewell(renderTextResponse("200 OK", this.#renderPac(), PAC_TYPE));
-        }
-        return farewell(renderTextResponse("404 Not Found", HELP), "it asked the proxy for a page");
+        return this.#answer(head);
       case "asterisk":
         return badTarget();
     }
   }
 
+  /** As a site. */
+  #answer({ path, method }: RequestHead): OpeningStep {
+    const isHeadOnly = method === "HEAD";
+    if (PAC_PATHS.has(path)) {
+      const script = this.#renderPac();
+      return farewell(renderTextResponse("200 OK", script, { type: PAC_TYPE, isHeadOnly }));
+    }
+    const response = renderTextResponse("404 Not Found", HELP, { isHeadOnly });
+    return farewell(response, "it asked the proxy for a page");
+  }
+
   /** The next request may be for another server, and none of the business of this one, whatever that says. */
   #pass(head: RequestHead, wanted: Socks5Address, after: Buffer): OpeningStep {
-    const leftBytes = bodyBytesOf(head) - after.length;
-    if (leftBytes < 0) {
+    const passage = new BodyPassage();
+    passage.begin(head.body);
+    const end = passage.pass(after, 0, after.length);
+    if (typeof end !== "number") return farewell(renderPlainResponse(end.status), end.reason);
+    if (end < after.length) {
       const reason = "another request came before the first was answered";
       return farewell(renderPlainResponse(BAD_REQUEST), reason);
     }
     const step = done(wanted, "http", Buffer.concat([renderProxiedRequest(head), after]));
-    return { ...step, introduction: { ...step.introduction, leftBytes } };
-  }
-}
-
-/** Infinite where only the bytes themselves tell where it ends. */
-function bodyBytesOf({ body, upgrade }: RequestHead): number {
-  if (upgrade !== "") return Number.POSITIVE_INFINITY;
-  switch (body.kind) {
-    case "none":
-      return 0;
-    case "length":
-      return body.bytes;
-    default:
-      return Number.POSITIVE_INFINITY;
+    return { ...step, introduction: { ...step.introduction, passage } };
   }
 }
 

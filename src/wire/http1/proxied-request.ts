@@ -5,10 +5,11 @@ const DROPPED: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "proxy-auth
 
 /**
  * The head of a request that a client has sent to a forward proxy (`GET http://host/path`), as the server
- * gets it. It is the last one on its connection: the next might be for another server.
+ * gets it. It is the last one on its connection: the next might be for another server, so the protocol
+ * stays what it is (who wants another one asks for a tunnel by CONNECT).
  */
 export function renderProxiedRequest(head: RequestHead): Buffer {
-  const { line, fields, method, upgrade } = head;
+  const { line, fields, method } = head;
   const nominated = head.facts.nominates ? nominatedNames(fields) : [];
   const target = fields.bytes.toString("latin1", line.pathStart, line.pathEnd);
   const path = target.startsWith("/") ? target : `/${target}`;
@@ -19,7 +20,6 @@ export function renderProxiedRequest(head: RequestHead): Buffer {
     if (DROPPED.has(lower) || nominated.includes(lower)) continue;
     lines.push(`${name}: ${fields.value(index)}`);
   }
-  if (upgrade === "") lines.push("Connection: close");
-  else lines.push("Connection: upgrade", `Upgrade: ${upgrade}`);
+  lines.push("Connection: close");
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
 }
