@@ -174,4 +174,8 @@ test("without a secret it does not start, and a short one is refused", async () 
   const short = await runCli([...args, "--state", state], { env });
   expect(short.code).toBe(3);
   expect(short.stderr).toContain("expected at least 16");
+  const path = join(state, "no-such-file");
+  const unread = await runCli([...args, "--state", state, "--secret-file", path]);
+  expect(unread.code).toBe(3);
+  expect(unread.stderr).toContain(`the secret file of KCP tunnels, ${path}: can not be read`);
 });

@@ -5,7 +5,6 @@ import { tunnelKeyOf } from "../../net/kcp/tunnel-key.ts";
 import type { FastLevel } from "../../wire/kcp/kcp-mode.ts";
 
 const VARIABLE = "PORTOLAN_KCPTUN_SECRET";
-const OPTION = "--kcp-secret-file";
 const LEVELS: readonly FastLevel[] = [1, 2, 3, 4];
 
 /** Undefined where no secret was given. @throws CoreError ERR_CONFIG_INVALID */
@@ -15,21 +14,22 @@ export async function readTunnelSettings(
 ): Promise<TunnelSettings | undefined> {
   const fast = LEVELS.find((level) => level === options.kcpFast) ?? 4;
   const path = options.kcpSecretFile;
-  if (path !== undefined) return { key: tunnelKeyOf(await readSecretFile(path), OPTION), fast };
+  if (path !== undefined) return { key: await readKey(path), fast };
   const secret = environment[VARIABLE];
   return secret === undefined || secret === ""
     ? undefined
     : { key: tunnelKeyOf(secret, VARIABLE), fast };
 }
 
-async function readSecretFile(path: string): Promise<string> {
+/** Told by the file: its option is not called the same in all commands. */
+async function readKey(path: string): Promise<Buffer> {
+  const source = `the secret file of KCP tunnels, ${path}`;
+  let secret: string;
   try {
-    return await readFile(path, "utf8");
+    secret = await readFile(path, "utf8");
   } catch (cause) {
-    throw new CoreError(
-      "ERR_CONFIG_INVALID",
-      `${OPTION}: ${path} can not be read: ${messageOf(cause)}`,
-      { cause },
-    );
+    const message = `${source}: can not be read: ${messageOf(cause)}`;
+    throw new CoreError("ERR_CONFIG_INVALID", message, { cause });
   }
+  return tunnelKeyOf(secret, source);
 }
