@@ -1,5 +1,7 @@
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
+import { closeSync } from "node:fs";
 import { CoreError, type ErrorCode } from "../../core/errors.ts";
+import { spoolText } from "./spooled-text.ts";
 
 export interface ExecOptions {
   /** What the program reads from its standard input; nothing by default. */
@@ -32,6 +34,8 @@ export interface Exec {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** What a pipe holds: with more, a program would wait for us whenever we are busy. */
+const PIPE_BYTES = 65_536;
 /** So many lines of what a program complained about stand in an error. */
 const MAX_ERROR_LINES = 4;
 const MAX_ERROR_LINE_LENGTH = 300;
@@ -69,7 +73,10 @@ function runProgram(
   const { stdin = "", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, env = process.env } = options;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: "pipe", env: { ...env, LC_ALL: "C" } });
+    const spooled = stdin.length > PIPE_BYTES ? spoolText(stdin) : undefined;
+    const stdio: StdioOptions = [spooled ?? "pipe", "pipe", "pipe"];
+    const child = spawn(program, args, { stdio, env: { ...env, LC_ALL: "C" } });
+    if (spooled !== undefined) closeSync(spooled);
     let problem: CoreError | undefined;
     const kill = (what: string) => {
       problem ??= fail("ERR_PROGRAM_FAILED", program, args, what);
@@ -90,19 +97,19 @@ function runProgram(
       reject(fail("ERR_PROGRAM_FAILED", program, args, `was ended by ${signal}`));
     });
     // A program may end without having read it all; its exit code tells why.
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(stdin);
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(stdin);
   });
 }
 
 function collect(
-  stream: NodeJS.ReadableStream,
+  stream: NodeJS.ReadableStream | null,
   maxBytes: number,
   tooMuch: () => void,
 ): () => string {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  stream.on("data", (chunk: Buffer) => {
+  stream?.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytes) tooMuch();
     else chunks.push(chunk);

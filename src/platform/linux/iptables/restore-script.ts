@@ -10,7 +10,7 @@ const MANY_LINES = 5000;
  * whole table in place of that. It stands before all others, and hooks are told apart: after it, the
  * tool takes all of them for made.
  */
-const READ_ALL = "-S";
+const READ_ALL: readonly string[] = ["-S"];
 
 /** Changes to the chains of all tables, as data; rendered for `iptables-restore --noflush`. */
 export class RestoreScript {
@@ -82,7 +82,7 @@ export class RestoreScript {
    */
   render(mode: IptablesMode): string {
     return this.#transactions(mode)
-      .map(({ table, lines }) => [`*${table}`, ...lines, "COMMIT", ""].join("\n"))
+      .map(({ table, lines }) => [`*${table}`, ...lines.flat(), "COMMIT", ""].join("\n"))
       .join("\n");
   }
 
@@ -91,7 +91,7 @@ export class RestoreScript {
       const edits = this.#tables.get(table);
       if (edits === undefined) return [];
       const isSlow = mode === "nft" && countLines(edits) >= MANY_LINES;
-      const parts = isSlow ? partsOf(edits) : [linesOf(edits).flat()];
+      const parts = isSlow ? partsOf(edits) : [linesOf(edits)];
       return parts.map((lines) => ({ table, lines }));
     });
   }
@@ -117,7 +117,7 @@ export class RestoreScript {
 
 interface Transaction {
   readonly table: TableName;
-  readonly lines: readonly string[];
+  readonly lines: readonly (readonly string[])[];
 }
 
 interface TableEdits {
@@ -133,13 +133,14 @@ function linesOf({ emptied, removed, added, hooks, deleted }: TableEdits): reado
 }
 
 /** Chains are filled before anything leads to them, and deleted when nothing does any more. */
-function partsOf({ emptied, removed, added, hooks, deleted }: TableEdits): readonly string[][] {
-  const withAll = (lines: readonly string[]) => (lines.length > 0 ? [READ_ALL, ...lines] : []);
-  return [
-    withAll([...emptied, ...removed, ...added]),
-    [...hooks.removed, ...hooks.added],
-    withAll(deleted),
-  ].filter((lines) => lines.length > 0);
+function partsOf(edits: TableEdits): readonly (readonly (readonly string[])[])[] {
+  const { emptied, removed, added, hooks, deleted } = edits;
+  const parts = [
+    [READ_ALL, emptied, removed, added],
+    [hooks.removed, hooks.added],
+    [READ_ALL, deleted],
+  ];
+  return parts.filter((part) => part.some((lines) => lines !== READ_ALL && lines.length > 0));
 }
 
 function countLines(edits: TableEdits): number {
