@@ -3,12 +3,19 @@ import { CoreError } from "../core/errors.ts";
 import { FAMILIES } from "../core/model/address.ts";
 import { endpointSchema } from "../core/model/endpoint.ts";
 import { serviceSchema } from "../core/model/service.ts";
+import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
 import { FakeDirectPlane } from "../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
-import { DirectKeeper, type DirectMode } from "./direct-keeper.ts";
+import {
+  DirectKeeper,
+  type DirectLookup,
+  type DirectMode,
+  MANY_SERVICES,
+} from "./direct-keeper.ts";
 import { fullStateOf } from "./full-state.fixture.ts";
 
 const PLACE = { ip: "10.96.0.1", port: 80 };
+const WEB = ["default/web"];
 
 /** `default/web` with these endpoints. */
 async function web(...numbers: readonly number[]) {
@@ -27,6 +34,11 @@ async function web(...numbers: readonly number[]) {
     }),
   );
   return (await fullStateOf([service, ...endpoints])).services.get("default/web");
+}
+
+/** All services are this one. */
+function are(item: ServiceEndpoints | undefined): DirectLookup {
+  return () => item && { item, isRandom: true };
 }
 
 async function setUp(mode: DirectMode = "auto", mostAddresses = 1000) {
@@ -60,23 +72,20 @@ async function setUp(mode: DirectMode = "auto", mostAddresses = 1000) {
 test("follows services, and leaves in between to the rules", async () => {
   const { planes, start } = await setUp();
   const keeper = await start();
-  keeper.note("default/web", await web(1, 2), true);
-  keeper.retreat();
+  keeper.retreat(WEB, are(await web(1, 2)));
   expect(planes[0]?.connect(PLACE)).toBe("rules");
   await keeper.advance();
   expect(planes[0]?.connect(PLACE, 0)).toBe("10.1.0.1:8080");
   expect(planes[0]?.connect(PLACE, 0.5)).toBe("10.1.0.2:8080");
   expect(keeper.summary()).toBe("direct connections to 1 addresses");
 
-  keeper.note("default/web", await web(2), true);
-  keeper.retreat();
+  keeper.retreat(WEB, are(await web(2)));
   expect(planes[0]?.connect(PLACE)).toBe("rules");
   await keeper.advance();
   expect(planes[0]?.connect(PLACE)).toBe("10.1.0.2:8080");
   expect(planes[0]?.slots.size).toBe(1);
 
-  keeper.note("default/web", undefined, true);
-  keeper.retreat();
+  keeper.retreat(WEB, are(undefined));
   await keeper.advance();
   expect(planes[0]?.slots.size).toBe(0);
   const metrics = new Map(keeper.metrics().map(({ name, samples }) => [name, samples[0]?.value]));
@@ -87,11 +96,10 @@ test("follows services, and leaves in between to the rules", async () => {
 test("who comes to a list that grows meets the old one or the new one", async () => {
   const { planes, start } = await setUp();
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   planes[0]?.calls.splice(0);
-  keeper.note("default/web", await web(1, 2), true);
-  keeper.retreat();
+  keeper.retreat(WEB, are(await web(1, 2)));
   expect(planes[0]?.connect(PLACE)).toBe("10.1.0.1:8080");
   await keeper.advance();
   expect(planes[0]?.calls).toEqual(["writeSlots 1", "setFrontends 1", "removeSlots 1"]);
@@ -100,13 +108,13 @@ test("who comes to a list that grows meets the old one or the new one", async ()
 test("after a failure nothing stale is met, it is told once, and the next sync begins anew", async () => {
   const { planes, lines, start } = await setUp();
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   const [plane] = planes;
   if (plane === undefined) throw new Error("no plane");
   plane.connect(PLACE);
+  keeper.retreat(WEB, are(await web(1, 2)));
   plane.failure = new CoreError("ERR_SYSTEM_CALL", "bpf failed: ENOMEM");
-  keeper.note("default/web", await web(1, 2), true);
   await keeper.advance();
   expect(plane.isClosed).toBe(true);
   expect(keeper.summary()).toBe("no direct connections: bpf failed: ENOMEM");
@@ -122,7 +130,7 @@ test("after a failure nothing stale is met, it is told once, and the next sync b
 test("where the programs were taken out, or their cgroup went, they are put in again", async () => {
   const { planes, lines, world, start } = await setUp();
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   const [plane] = planes;
   if (plane === undefined) throw new Error("no plane");
@@ -137,21 +145,25 @@ test("where the programs were taken out, or their cgroup went, they are put in a
     expect.stringContaining("no cgroups; mount them"),
   ]);
   world.isPossible = true;
+  keeper.forgetObstacle();
   await keeper.advance();
   expect(planes[1]?.connect(PLACE)).toBe("10.1.0.1:8080");
   const connects = keeper.metrics().find(({ name }) => name === "direct_connects_total");
   expect(connects?.samples[0]?.value).toBe(2);
 });
 
-test("where it is not possible that is told once, and tried again", async () => {
+test("where it is not possible that is told once, and tried again now and then", async () => {
   const { planes, lines, world, start } = await setUp();
   world.isPossible = false;
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   expect(lines).toHaveLength(1);
   expect(keeper.summary()).toBe("no direct connections: no cgroups; mount them");
   world.isPossible = true;
+  await keeper.advance();
+  expect(planes).toEqual([]);
+  keeper.forgetObstacle();
   await keeper.advance();
   expect(planes[0]?.connect(PLACE)).toBe("10.1.0.1:8080");
 });
@@ -168,7 +180,7 @@ test("where it has to be possible, a start is refused", async () => {
 test("off opens nothing", async () => {
   const { planes, start } = await setUp("off");
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   expect(planes).toEqual([]);
   expect(keeper.metrics()).toEqual([]);
@@ -178,7 +190,7 @@ test("off opens nothing", async () => {
 test("once closed it stays so; withdrawn, it comes back with the next sync", async () => {
   const { planes, start } = await setUp();
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   keeper.withdraw();
   expect(planes[0]?.isClosed).toBe(true);
@@ -193,7 +205,7 @@ test("once closed it stays so; withdrawn, it comes back with the next sync", asy
 test("where rules are too many for it, auto leaves all to them, and begins when they are few again", async () => {
   const { planes, lines, start } = await setUp("auto", 0);
   const keeper = await start();
-  keeper.note("default/web", await web(1), true);
+  keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   await keeper.advance();
   const why =
@@ -201,11 +213,31 @@ test("where rules are too many for it, auto leaves all to them, and begins when 
   expect([planes.length, planes[0]?.isClosed]).toEqual([1, true]);
   expect(keeper.summary()).toBe(`no direct connections: ${why}`);
   expect(lines).toHaveLength(1);
-  keeper.note("default/web", undefined, true);
+  keeper.retreat(WEB, are(undefined));
   await keeper.advance();
   expect(keeper.summary()).toBe("direct connections to 0 addresses");
   const always = await (await setUp("on", 0)).start();
-  always.note("default/web", await web(1), true);
+  always.retreat(WEB, are(await web(1)));
   await always.advance();
   expect(always.summary()).toBe("direct connections to 1 addresses");
+});
+
+test("very many services are worked out once the rules are there, and are left to these meanwhile", async () => {
+  const { planes, start } = await setUp("on");
+  const keeper = await start();
+  keeper.retreat(WEB, are(await web(1)));
+  await keeper.advance();
+  const looked: string[] = [];
+  const now = await web(2);
+  const others = Array.from({ length: MANY_SERVICES }, (_, index) => `default/other-${index}`);
+  keeper.retreat([...WEB, ...others], (key) => {
+    looked.push(key);
+    return key === WEB[0] && now ? { item: now, isRandom: true } : undefined;
+  });
+  expect([keeper.isLate, looked.length, planes[0]?.isClosed]).toEqual([true, 0, true]);
+  expect(keeper.summary()).toBe("no direct connections: they follow the rules, which were many");
+  await keeper.advance();
+  expect([keeper.isLate, looked.length]).toEqual([false, MANY_SERVICES + 1]);
+  expect(planes[1]?.calls).toEqual(["writeSlots 1", "setFrontends 1"]);
+  expect(planes[1]?.connect(PLACE)).toBe("10.1.0.2:8080");
 });

@@ -14,6 +14,15 @@ export type DirectMode = "auto" | "off" | "on";
 /** @param cgroup whose processes; undefined: all of them */
 export type OpenDirect = (cgroup: string | undefined) => Promise<OpenedDirectPlane>;
 
+/** A service, and whether the rules choose its endpoints at random. */
+export interface DirectSubject {
+  readonly item: ServiceEndpoints;
+  readonly isRandom: boolean;
+}
+
+/** By key, as it is now; undefined where it is gone. */
+export type DirectLookup = (key: string) => DirectSubject | undefined;
+
 export interface DirectKeeperOptions {
   readonly mode: DirectMode;
   readonly cgroup: string | undefined;
@@ -27,6 +36,8 @@ export interface DirectKeeperOptions {
 }
 
 const NO_COUNTS: DirectCounts = { translated: 0, missed: 0 };
+/** To work out so many would hold the rules up. */
+export const MANY_SERVICES = 5000;
 
 /**
  * Has this node's own processes connect to endpoints at once, beside rules that are complete without it.
@@ -39,8 +50,13 @@ export class DirectKeeper {
   #plane: DirectPlane | undefined;
   /** Why there is none, where there should be. */
   #why = "";
+  /** Services that changed since the plan was told of them. */
+  readonly #owed = new Set<string>();
+  #lookup: DirectLookup = () => undefined;
   /** Of planes that were closed. */
   #earlier = NO_COUNTS;
+  /** It was not possible here; finding that out again takes longer than a sync may. */
+  #isImpossible = false;
   #isClosed = false;
 
   private constructor(options: DirectKeeperOptions) {
@@ -59,14 +75,21 @@ export class DirectKeeper {
     return keeper;
   }
 
-  /** A service changed, or went. @param isRandom whether the rules choose its endpoints at random */
-  note(key: string, item: ServiceEndpoints | undefined, isRandom: boolean): void {
-    const { mode, families } = this.#options;
-    if (mode === "off") return;
-    this.#plan.replace(key, item === undefined ? [] : directClaims(item, isRandom, families));
+  /** Whether so much changed that `advance` should not hold up who waits for the rules. */
+  get isLate(): boolean {
+    return this.#owed.size > MANY_SERVICES;
   }
 
-  retreat(): void {
+  /** These changed, or went. @param lookup asked now, or by `advance` */
+  retreat(changed: Iterable<string>, lookup: DirectLookup): void {
+    if (this.#options.mode === "off") return;
+    this.#lookup = lookup;
+    for (const key of changed) this.#owed.add(key);
+    if (this.isLate) {
+      this.withdraw("they follow the rules, which were many");
+      return;
+    }
+    this.#settle();
     this.#attempt((plane) => {
       const { removedPlaces, removedLists } = this.#plan.takeRetreats();
       plane.removeFrontends(removedPlaces);
@@ -74,7 +97,13 @@ export class DirectKeeper {
     });
   }
 
+  /** What was not possible is tried again by the next `advance`: for those who come now and then. */
+  forgetObstacle(): void {
+    this.#isImpossible = false;
+  }
+
   async advance(): Promise<void> {
+    this.#settle();
     const { mode, limit } = this.#options;
     const tooMany = mode === "auto" ? overLimit(limit, this.#plan.claimed) : undefined;
     if (tooMany !== undefined) {
@@ -136,10 +165,12 @@ export class DirectKeeper {
     ];
   }
 
-  /** Leaves all to the rules; the next `advance` begins anew. */
-  withdraw(): void {
+  /** Leaves all to the rules; the next `advance` begins anew. @param why for those who ask meanwhile */
+  withdraw(why: string = this.#why): void {
+    if (this.#plane === undefined) return;
+    this.#why = why;
     this.#earlier = this.#counts();
-    this.#plane?.close();
+    this.#plane.close();
     this.#plane = undefined;
     this.#plan.forget();
   }
@@ -149,11 +180,23 @@ export class DirectKeeper {
     this.withdraw();
   }
 
+  #settle(): void {
+    const { families } = this.#options;
+    for (const key of this.#owed) {
+      const subject = this.#lookup(key);
+      const claims = subject && directClaims(subject.item, subject.isRandom, families);
+      this.#plan.replace(key, claims ?? []);
+    }
+    this.#owed.clear();
+  }
+
   /** @returns why there is no plane, where there should be one */
   async #open(): Promise<string | undefined> {
     const { mode, cgroup, open } = this.#options;
-    if (mode === "off" || this.#isClosed || this.#plane !== undefined) return undefined;
+    const isTried = this.#isImpossible || this.#plane !== undefined;
+    if (mode === "off" || this.#isClosed || isTried) return undefined;
     const opened = await open(cgroup);
+    this.#isImpossible = opened.kind === "obstacle";
     if (opened.kind === "obstacle") return `${opened.what}; ${opened.remedy}`;
     this.#plane = opened.plane;
     return undefined;

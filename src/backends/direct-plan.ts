@@ -136,6 +136,7 @@ export class DirectPlan {
     this.#applied.clear();
     this.#lists.clear();
     this.#slots = 0;
+    this.#touched.clear();
     for (const key of this.#claims.keys()) this.#touched.add(key);
   }
 

@@ -1,5 +1,6 @@
 import type { Log } from "../../core/log.ts";
 import { deepEqual } from "../../core/model/equal.ts";
+import type { Turns } from "../../core/turns.ts";
 import { compareJumps, removeJumps } from "../../platform/linux/iptables/compare-jumps.ts";
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave, type SavedChains } from "../../platform/linux/iptables/parse-save.ts";
@@ -42,10 +43,25 @@ export interface RepairReport {
   readonly sample: readonly string[];
 }
 
+/** What the implementations of both families may share. */
+export interface SharedByFamilies {
+  /** Is told of all transactions. */
+  readonly watch: ChangeWatch;
+  /** In which all rules are worked out: who was first has the tool busy while the other one does. */
+  readonly planning: Turns;
+  readonly log: Log;
+}
+
 /** All rules that the kernel is to have. */
 interface Wanted {
   readonly setting: ProxierSetting;
   readonly groups: ReadonlyMap<string, GroupRules>;
+}
+
+/** What was executed. */
+interface Written {
+  readonly script: RestoreScript;
+  readonly lines: number;
 }
 
 /** Asked for when the kernel's rules were read. */
@@ -63,6 +79,7 @@ export class FamilyProxier {
   readonly #tool: IptablesTool;
   readonly #source: RulesSource;
   readonly #watch: ChangeWatch;
+  readonly #planning: Turns;
   readonly #log: Log;
   readonly #ruleset = new Ruleset();
   readonly #pending = new Set<string>();
@@ -73,11 +90,11 @@ export class FamilyProxier {
   /** What the kernel's rules looked like when they were last found right. */
   #rightText: string | undefined;
 
-  /** @param watch is told of all transactions; both families may share one */
-  constructor(tool: IptablesTool, source: RulesSource, watch: ChangeWatch, log: Log) {
+  constructor(tool: IptablesTool, source: RulesSource, { watch, planning, log }: SharedByFamilies) {
     this.#tool = tool;
     this.#source = source;
     this.#watch = watch;
+    this.#planning = planning;
     this.#log = log;
   }
 
@@ -117,8 +134,8 @@ export class FamilyProxier {
     const wasOwed = this.isOwing;
     const wanted = this.#owed ?? this.#told();
     if (wanted === undefined) return NO_REPAIR;
-    const script = await this.#write(() => wanted);
-    return { wasOwed, lines: script.size, sample: script.sample(SAMPLE_LINES) };
+    const { script, lines } = await this.#write(() => wanted);
+    return { wasOwed, lines, sample: script.sample(SAMPLE_LINES) };
   }
 
   /** The rules are gone, or about to go: nothing is known of them any more. */
@@ -135,8 +152,8 @@ export class FamilyProxier {
   async #syncAll(setting: ProxierSetting): Promise<SyncReport> {
     this.#pending.clear();
     this.#rightText = undefined;
-    const script = await this.#write(() => this.#planAll(setting));
-    return { kind: "full", lines: script.size };
+    const { lines } = await this.#write(() => this.#planAll(setting));
+    return { kind: "full", lines };
   }
 
   #planAll(setting: ProxierSetting): Wanted {
@@ -147,15 +164,21 @@ export class FamilyProxier {
   }
 
   /** Executes what differs between the kernel's rules and these; owed until that is done. */
-  async #write(plan: PlanWanted): Promise<RestoreScript> {
-    const saved = await this.#save(plan);
-    const wanted = plan();
-    this.#owed = wanted;
-    const script = this.#compare(saved, wanted);
-    await this.#execute(script);
+  async #write(plan: PlanWanted): Promise<Written> {
+    const { wanted, script, executed } = await this.#planning.take(async () => {
+      const saved = await this.#save(plan);
+      const wanted = plan();
+      this.#owed = wanted;
+      const script = this.#compare(saved, wanted);
+      return { wanted, script, executed: this.#execute(script) };
+    });
+    // The tool takes longer than these.
+    this.#ruleset.hold();
+    const lines = script.size;
+    await executed;
     this.#setting = wanted.setting;
     this.#owed = undefined;
-    return script;
+    return { script, lines };
   }
 
   /** What the kernel has. Where it can not be read, the rules are owed all the same. */

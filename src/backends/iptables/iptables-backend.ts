@@ -170,10 +170,11 @@ export class IptablesBackend implements Backend {
     const generation = this.#generation;
     const { log } = this.#context;
     const watch = new ChangeWatch(generation && (() => generation.read()), log);
+    const shared = { watch, planning: new Turns(), log };
     this.#proxiers = new Map(
       this.#writable.families.map((family) => {
         const tool = createIptablesTool(family, this.#mode, exec);
-        return [family, new FamilyProxier(tool, this.#rules, watch, log)];
+        return [family, new FamilyProxier(tool, this.#rules, shared)];
       }),
     );
     await watch.begin();
@@ -189,13 +190,15 @@ export class IptablesBackend implements Backend {
   async #sync(): Promise<void> {
     const changed = this.#rules.takeChanged();
     this.#flows.note(changed);
-    for (const key of changed) this.#direct.note(key, this.#rules.get(key), true);
-    this.#direct.retreat();
+    this.#direct.retreat(changed, (key) => {
+      const item = this.#rules.get(key);
+      return item && { item, isRandom: true };
+    });
     this.#fixed ??= fixedSettingOf(this.#options, this.#rules, this.#isLiberal);
     const fixed = this.#fixed;
-    // The rules of one family are worked out while the tool is busy with those of the other.
+    // The tool is busy with the few rules of IPv6 while those of IPv4 are worked out.
     const results = await Promise.allSettled(
-      [...this.#proxiers].map(async ([family, proxier]) => {
+      [...this.#proxiers].reverse().map(async ([family, proxier]) => {
         const setting = proxierSettingOf(family, fixed, this.#rules);
         if (family === "v4") this.#needsLoopback = setting.guardsLoopback;
         this.#metrics.synced(family, await proxier.sync(changed, setting));
@@ -206,10 +209,16 @@ export class IptablesBackend implements Backend {
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
     this.#isWritten = true;
-    await this.#direct.advance();
+    if (this.#direct.isLate) void this.#turns.take(() => this.#leadDirectly());
+    else await this.#leadDirectly();
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
+  }
+
+  /** Nothing is led past rules that are not there. */
+  async #leadDirectly(): Promise<void> {
+    if (this.#isWritten) await this.#direct.advance();
   }
 
   #tellFirstSync(): void {
@@ -225,7 +234,8 @@ export class IptablesBackend implements Backend {
     const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
     this.#isWritten ||= isMadeUp;
-    if (this.#isWritten) await this.#direct.advance();
+    this.#direct.forgetObstacle();
+    await this.#leadDirectly();
     if (!isMadeUp) return;
     // The sync that could not write left these as they were.
     metrics.removedFlows(await this.#flows.reconcile(this.#rules));

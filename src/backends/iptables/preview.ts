@@ -1,6 +1,7 @@
 import { CoreError } from "../../core/errors.ts";
 import type { FAMILIES } from "../../core/model/address.ts";
 import { createDecoderSink } from "../../core/sinks/decoder.ts";
+import { Turns } from "../../core/turns.ts";
 import type { Op } from "../../core/view/ops.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
 import { detectMode } from "../../platform/linux/iptables/detect-mode.ts";
@@ -128,7 +129,8 @@ async function scriptOf(parts: ScriptParts): Promise<string> {
     };
     const tool = { family, mode, save: () => read(family), restore } as const;
     const setting = proxierSettingOf(family, fixed, rules);
-    await new FamilyProxier(tool, rules, new ChangeWatch(undefined, log), log).sync([], setting);
+    const shared = { watch: new ChangeWatch(undefined, log), planning: new Turns(), log };
+    await new FamilyProxier(tool, rules, shared).sync([], setting);
     if (!setting.guardsLoopback) continue;
     const loopback = await planLoopback(sysctl);
     if (loopback !== "") scripts.push(loopback);

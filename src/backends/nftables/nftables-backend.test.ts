@@ -14,6 +14,7 @@ import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import type { Backend } from "../backend.ts";
+import { MANY_SERVICES } from "../direct-keeper.ts";
 import { createNftablesBackend } from "./nftables-backend.ts";
 import { endpoint, Feed, NODE, NODE_NAME, optionsOf, service } from "./samples.fixture.ts";
 import type { NftablesWorld } from "./world.ts";
@@ -33,6 +34,8 @@ class Rig {
   kubeProxy: string | undefined;
   /** What connections of this node meet before the rules. */
   direct = new FakeDirectPlane();
+  /** Called when a transaction begins. */
+  onWrite: () => void = () => undefined;
   /** What happens every sync period. */
   check: () => Promise<void> = async () => undefined;
   readonly #failures = new Set<"nft" | "netlink" | "answer" | "flows">();
@@ -69,6 +72,7 @@ class Rig {
       nft: {
         ...nft,
         run: async (script) => {
+          this.onWrite();
           if (this.#failures.delete("nft")) throw new CoreError("ERR_PROGRAM_FAILED", "no nft");
           await nft.run(script);
           if (this.#failures.delete("answer"))
@@ -78,6 +82,7 @@ class Rig {
       },
       elements: {
         run: async (messages) => {
+          this.onWrite();
           if (!this.#failures.delete("netlink")) return elements.run(messages);
           throw new CoreError("ERR_SYSTEM_CALL", "no netlink");
         },
@@ -592,6 +597,46 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.apply(service(), endpoint(1), group("random"));
     expect(rig.direct.connect(place)).toBe("10.1.0.1:8080");
     await rig.stop();
+    expect(rig.direct.isClosed).toBe(true);
+  });
+
+  test("with very many services own connections follow the rules, and never to endpoints that are gone", async () => {
+    const rig = new Rig();
+    const backend = await rig.start();
+    const place = { ip: "10.96.0.1", port: 80 };
+    const others = (port: number) =>
+      Array.from({ length: MANY_SERVICES }, (_, index) =>
+        service({
+          name: `other-${index}`,
+          clusterIPs: [`10.97.${index >> 8}.${index & 255}`],
+          ports: [{ port }],
+        }),
+      );
+    const checks: Promise<void>[] = [];
+    let meanwhile: string | undefined;
+    await rig.apply(service(), endpoint(1), ...others(80));
+    await rig.check();
+    expect(rig.direct.connect(place)).toBe("10.1.0.1:8080");
+
+    rig.onWrite = () => {
+      meanwhile ??= `${rig.direct.connect(place)}; ${backend.status().summary.split("; ")[1]}`;
+      checks.push(rig.check());
+    };
+    await rig.apply(service(), endpoint(2), ...others(81));
+    await Promise.all(checks);
+    await rig.check();
+    expect(meanwhile).toBe("rules; no direct connections: they follow the rules, which were many");
+    expect(rig.direct.connect(place)).toBe("10.1.0.2:8080");
+    expect(rig.direct.calls).toEqual(["writeSlots 1", "setFrontends 1"]);
+
+    rig.onWrite = () => undefined;
+    rig.failNext("netlink");
+    rig.failNext("nft");
+    await expect(rig.apply(service(), endpoint(3), ...others(80))).rejects.toThrow();
+    expect(rig.direct.connect(place)).toBe("rules");
+    await rig.check();
+    expect(rig.direct.connect(place)).toBe("10.1.0.3:8080");
+    await backend.cleanup();
     expect(rig.direct.isClosed).toBe(true);
   });
 

@@ -8,7 +8,6 @@ import {
 } from "../../core/sinks/fullstate.ts";
 import { createPacedSink } from "../../core/sinks/paced.ts";
 import { Turns } from "../../core/turns.ts";
-import type { ServiceLookup } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import type { InstanceLock } from "../../platform/linux/instance-lock.ts";
 import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
@@ -19,17 +18,15 @@ import { FlowKeeper } from "../flow-keeper.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { limitLines } from "../limit-lines.ts";
 import { type KernelCounts, tellInKernel } from "../tell-in-kernel.ts";
+import { directSubjects } from "./direct-subjects.ts";
 import { KernelSync } from "./kernel-sync.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
-import { noteDirect } from "./note-direct.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
 import { Planner, servicesTouched } from "./plan/planner.ts";
 import { checkPeriodOf, planSettingsOf } from "./plan-settings.ts";
 import type { NftablesWorld } from "./world.ts";
 
 const NAME = "nftables";
-/** Connections to so many at once are led to endpoints after the sync: the rules serve them meanwhile. */
-const MANY_SERVICES = 5000;
 
 /**
  * Takes the only place of its kind in the network namespace; the kernel is not touched before the first
@@ -88,67 +85,56 @@ function openBackend(parts: BackendParts): Backend {
     NAME,
   );
   const loopback = new LoopbackOpener(world.sysctl, log, NAME);
-  let lookup: ServiceLookup | undefined;
   const times = new ChangeTimes(NAME, () => clock.nowMs());
   const turns = new Turns();
+  /** What the kernel should hold; undefined before the first state, and once all was removed. */
+  let current: FullState | undefined;
   let isRead = false;
-  let isWritten = false;
   let isTold = false;
   let told: readonly string[] = [];
 
-  const release = async (services: ServiceLookup): Promise<void> => {
-    const removed = await flows.reconcile(services);
+  const release = async (state: FullState): Promise<void> => {
+    const removed = await flows.reconcile({
+      get: (key) => state.services.get(key),
+      listenersOf: (key) => planner.listenersOf(key, state),
+    });
     if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
   };
 
-  const leadDirectly = async (state: FullState, services: ReadonlySet<string>): Promise<void> => {
-    noteDirect(direct, state, services);
-    await direct.advance();
+  /** Nothing is led past rules that were removed. */
+  const leadDirectly = async (): Promise<void> => {
+    if (current !== undefined) await direct.advance();
   };
 
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
     if (!isRead) await kernel.readKernel();
     isRead = true;
     planner.update(state, changed);
-    lookup = {
-      get: (key) => state.services.get(key),
-      listenersOf: (key) => planner.listenersOf(key, state),
-    };
+    current = state;
     flows.note([...changed.services, ...planner.takeMoved()]);
-    const touched = new Set(servicesTouched(state, changed));
-    const isDirectLater = touched.size > MANY_SERVICES;
-    // Nothing that may be old is met until then.
-    if (isDirectLater) direct.withdraw();
-    else {
-      noteDirect(direct, state, touched);
-      direct.retreat();
-    }
-    try {
-      await kernel.sync();
-    } finally {
-      if (isDirectLater) void turns.take(() => leadDirectly(state, touched));
-    }
-    isWritten = true;
-    if (!isDirectLater) await direct.advance();
+    direct.retreat(servicesTouched(state, changed), directSubjects(state));
+    await kernel.sync();
+    if (direct.isLate) void turns.take(leadDirectly);
+    else await leadDirectly();
     // The rules now keep strangers away from loopback.
     if (planner.servesLoopback) await loopback.open();
     onRepair?.(undefined);
     if (!isTold) tellInKernel(NAME, countsOf(state), log);
     isTold = true;
     told = tellLimits(planner, told, log);
-    await release(lookup);
+    await release(state);
   };
 
   const check = async (): Promise<void> => {
     try {
       await kernel.check();
       // Also what a sync could not write.
-      isWritten = lookup !== undefined;
-      if (isWritten) await direct.advance();
-      if (isWritten && planner.servesLoopback) await loopback.open();
+      direct.forgetObstacle();
+      await leadDirectly();
+      if (current !== undefined && planner.servesLoopback) await loopback.open();
       onRepair?.(undefined);
       // A sync that could not write left them as they were.
-      if (lookup !== undefined) await release(lookup);
+      if (current !== undefined) await release(current);
     } catch (error) {
       log.error({ err: error }, "what others changed in the kernel could not be put right");
       onRepair?.(error);
@@ -171,7 +157,7 @@ function openBackend(parts: BackendParts): Backend {
     drain: async () => undefined,
     cleanup: () =>
       turns.take(() => {
-        lookup = undefined;
+        current = undefined;
         direct.withdraw();
         return kernel.removeAll();
       }),

@@ -24,6 +24,8 @@ const MIN_EDITS_TO_REWRITE = 200;
 export class Ruleset {
   readonly #groups = new Map<string, GroupRules>();
   readonly #shared = new Map<ChainId, SharedChain>();
+  /** What `#shared` does not know yet of the rules that were compared last. */
+  #unheld: Unheld[] = [];
   #ownCount = 0;
 
   /** What the kernel was last told, or was to be told, to have. */
@@ -33,6 +35,7 @@ export class Ruleset {
 
   /** How many rules there are. */
   get ruleCount(): number {
+    this.hold();
     let count = this.#ownCount;
     for (const chain of this.#shared.values()) count += chain.size;
     return count;
@@ -40,6 +43,7 @@ export class Ruleset {
 
   /** What has to be executed for these groups; one without rules goes. The base is not among them. */
   change(changes: ReadonlyMap<string, GroupRules>): RestoreScript {
+    this.hold();
     const script = new RestoreScript();
     const touched = new Map<ChainId, { before: readonly string[]; after: readonly string[] }[]>();
     for (const [key, after] of changes) {
@@ -65,6 +69,7 @@ export class Ruleset {
   compare(actual: SavedChains, desired: ReadonlyMap<string, GroupRules>): RestoreScript {
     this.#groups.clear();
     this.#shared.clear();
+    this.#unheld = [];
     this.#ownCount = 0;
     for (const [key, group] of desired) {
       this.#groups.set(key, group);
@@ -90,6 +95,19 @@ export class Ruleset {
       else if (actual.get(chain)?.length !== 0) script.write(chain, "");
     }
     return script;
+  }
+
+  /** Makes ready for changes; whoever has a script executed can have that done meanwhile. */
+  hold(): void {
+    for (const { id, groups, actual } of this.#unheld) {
+      const chain = new SharedChain();
+      this.#shared.set(id, chain);
+      const texts = actual && new Map(actual.map((text) => [bareRule(text), text]));
+      for (const { rules } of groups) {
+        for (const rule of rules) chain.hold(rule, texts?.get(bareRule(rule)));
+      }
+    }
+    this.#unheld = [];
   }
 
   #changeShared(
@@ -126,15 +144,18 @@ export class Ruleset {
     actual: readonly string[] | undefined,
     script: RestoreScript,
   ): void {
-    const chain = new SharedChain();
-    this.#shared.set(id, chain);
-    const same = actual !== undefined && hasGroups(actual, groups, id !== CLUSTER_IPS);
-    const texts = same ? new Map(actual.map((text) => [bareRule(text), text])) : undefined;
-    for (const { rules } of groups) {
-      for (const rule of rules) chain.hold(rule, texts?.get(bareRule(rule)));
-    }
-    if (!same) script.write(id, chainText(id, orderedRules(groups)));
+    const isSame = actual !== undefined && hasGroups(actual, groups, id !== CLUSTER_IPS);
+    this.#unheld.push({ id, groups, actual: isSame ? actual : undefined });
+    if (!isSame) script.write(id, chainText(id, orderedRules(groups)));
   }
+}
+
+/** A chain whose rules are in the kernel, or about to be. */
+interface Unheld {
+  readonly id: ChainId;
+  readonly groups: readonly SharedRules[];
+  /** As the kernel had it, where that is as it should be. */
+  readonly actual: readonly string[] | undefined;
 }
 
 interface SharedRules {
