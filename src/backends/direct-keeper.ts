@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { CoreError, messageOf } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { MetricFamily } from "../core/metrics/metric-family.ts";
@@ -103,6 +104,8 @@ export class DirectKeeper {
   }
 
   async advance(): Promise<void> {
+    // Whoever waits for the rules hears of them first.
+    if (this.isLate) await setImmediate();
     this.#settle();
     const { mode, limit } = this.#options;
     const tooMany = mode === "auto" ? overLimit(limit, this.#plan.claimed) : undefined;

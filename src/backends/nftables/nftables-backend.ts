@@ -154,7 +154,7 @@ function openBackend(parts: BackendParts): Backend {
       ...direct.metrics(),
       times.metrics(),
     ],
-    drain: async () => undefined,
+    drain: () => turns.over(),
     cleanup: () =>
       turns.take(() => {
         current = undefined;
