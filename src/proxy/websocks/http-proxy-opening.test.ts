@@ -56,6 +56,18 @@ test.each([
   expect(passage?.pass(bytes, 0, bytes.length)).toBe(more.length);
 });
 
+test.each(["Content-Length: 5", "Transfer-Encoding: chunked"])(
+  "%s goes on, whatever Connection says of it",
+  (field) => {
+    const [name = ""] = field.split(":");
+    const head = `POST http://a/ HTTP/1.1\r\nHost: a\r\nConnection: ${name}, x-own\r\nX-Own: 1\r\n`;
+    const step = feed(`${head}${field}\r\n\r\n`);
+    const rest = step.kind === "done" ? step.rest.toString("latin1") : "";
+    expect(rest).toContain(`\r\n${field}\r\n`);
+    expect(rest).not.toContain("X-Own");
+  },
+);
+
 test("the protocol stays what it is, since nobody sees here whether the server changes it", () => {
   const step = feed(
     "GET http://a/ HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",

@@ -1,6 +1,6 @@
 const PLAIN_TEXT = "text/plain; charset=utf-8";
 
-export interface TextResponse {
+export interface TextResponseOptions {
   readonly type?: string;
   /** It answers to HEAD. */
   readonly isHeadOnly?: boolean;
@@ -10,7 +10,7 @@ export interface TextResponse {
 export function renderTextResponse(
   status: string,
   text: string,
-  { type = PLAIN_TEXT, isHeadOnly = false }: TextResponse = {},
+  { type = PLAIN_TEXT, isHeadOnly = false }: TextResponseOptions = {},
 ): Buffer {
   const body = Buffer.from(text);
   const head =

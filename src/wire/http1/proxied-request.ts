@@ -17,7 +17,9 @@ export function renderProxiedRequest(head: RequestHead): Buffer {
   for (let index = 0; index < fields.count; index += 1) {
     const name = fields.name(index);
     const lower = name.toLowerCase();
-    if (DROPPED.has(lower) || nominated.includes(lower)) continue;
+    // What this proxy itself reads does not go because someone says so.
+    const isNominated = fields.field(index) === "other" && nominated.includes(lower);
+    if (DROPPED.has(lower) || isNominated) continue;
     lines.push(`${name}: ${fields.value(index)}`);
   }
   lines.push("Connection: close");
