@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { execChecked, systemExec } from "./exec.ts";
 
 test("gives both outputs and the exit code, and passes arguments without a shell", async () => {
@@ -11,15 +11,22 @@ test("gives both outputs and the exit code, and passes arguments without a shell
   });
 });
 
-test("feeds standard input, also where it is long", async () => {
-  const stdin = "0123456789".repeat(100_000);
-  const { stdout } = await systemExec.run("wc", ["-c"], { stdin });
-  expect(stdout.trim()).toBe("1000000");
-});
+describe.each(["as it is", "/nowhere"])("with TMPDIR %s", (folder) => {
+  beforeEach(() => {
+    if (folder !== "as it is") vi.stubEnv("TMPDIR", folder);
+    return () => void vi.unstubAllEnvs();
+  });
 
-test("a program that does not read its input is no error", async () => {
-  const stdin = "x".repeat(1_000_000);
-  expect((await systemExec.run("true", [], { stdin })).exitCode).toBe(0);
+  test("feeds standard input, also where it is long", async () => {
+    const stdin = "0123456789".repeat(100_000);
+    const { stdout } = await systemExec.run("wc", ["-c"], { stdin });
+    expect(stdout.trim()).toBe("1000000");
+  });
+
+  test("a program that does not read its input is no error", async () => {
+    const stdin = "x".repeat(1_000_000);
+    expect((await systemExec.run("true", [], { stdin })).exitCode).toBe(0);
+  });
 });
 
 test("a failure names the command and what it complained about", async () => {

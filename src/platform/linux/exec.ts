@@ -1,4 +1,4 @@
-import { type StdioOptions, spawn } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { CoreError, type ErrorCode } from "../../core/errors.ts";
 import { spoolText } from "./spooled-text.ts";
@@ -75,8 +75,12 @@ function runProgram(
   return new Promise((resolve, reject) => {
     const spooled = stdin.length > PIPE_BYTES ? spoolText(stdin) : undefined;
     const stdio: StdioOptions = [spooled ?? "pipe", "pipe", "pipe"];
-    const child = spawn(program, args, { stdio, env: { ...env, LC_ALL: "C" } });
-    if (spooled !== undefined) closeSync(spooled);
+    let child: ChildProcess;
+    try {
+      child = spawn(program, args, { stdio, env: { ...env, LC_ALL: "C" } });
+    } finally {
+      if (spooled !== undefined) closeSync(spooled);
+    }
     let problem: CoreError | undefined;
     const kill = (what: string) => {
       problem ??= fail("ERR_PROGRAM_FAILED", program, args, what);
