@@ -21,7 +21,7 @@ export interface DirectSubject {
   readonly isRandom: boolean;
 }
 
-/** By key, as it is now; undefined where it is gone. */
+/** By key; undefined where it is gone. */
 export type DirectLookup = (key: string) => DirectSubject | undefined;
 
 export interface DirectKeeperOptions {
@@ -51,9 +51,8 @@ export class DirectKeeper {
   #plane: DirectPlane | undefined;
   /** Why there is none, where there should be. */
   #why = "";
-  /** Services that changed since the plan was told of them. */
-  readonly #owed = new Set<string>();
-  #lookup: DirectLookup = () => undefined;
+  /** Services that changed since the plan was told of them, as they were at the last sync. */
+  readonly #owed = new Map<string, DirectSubject | undefined>();
   /** Of planes that were closed. */
   #earlier = NO_COUNTS;
   /** It was not possible here; finding that out again takes longer than a sync may. */
@@ -81,11 +80,10 @@ export class DirectKeeper {
     return this.#owed.size > MANY_SERVICES;
   }
 
-  /** These changed, or went. @param lookup asked now, or by `advance` */
+  /** These changed, or went. */
   retreat(changed: Iterable<string>, lookup: DirectLookup): void {
     if (this.#options.mode === "off") return;
-    this.#lookup = lookup;
-    for (const key of changed) this.#owed.add(key);
+    for (const key of changed) this.#owed.set(key, lookup(key));
     if (this.isLate) {
       this.withdraw("they follow the rules, which were many");
       return;
@@ -185,8 +183,7 @@ export class DirectKeeper {
 
   #settle(): void {
     const { families } = this.#options;
-    for (const key of this.#owed) {
-      const subject = this.#lookup(key);
+    for (const [key, subject] of this.#owed) {
       const claims = subject && directClaims(subject.item, subject.isRandom, families);
       this.#plan.replace(key, claims ?? []);
     }

@@ -152,7 +152,9 @@ export class DirectPlan {
     const claims = this.#claims.get(key);
     claims?.delete(service);
     if (claims?.size === 0) this.#claims.delete(key);
-    this.#touched.add(key);
+    // What is neither claimed nor led anywhere is nothing to come back to.
+    if (this.#claims.has(key) || this.#applied.has(key)) this.#touched.add(key);
+    else this.#touched.delete(key);
   }
 
   #wanted(key: string): DirectEntry | undefined {

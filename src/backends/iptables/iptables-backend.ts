@@ -65,7 +65,8 @@ export class IptablesBackend implements Backend {
   #generation: NftGeneration | undefined;
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
-  /** Whether a state is in the kernel as a whole. */
+  /** Whether there is a state that should be in the kernel; and whether it is, as a whole. */
+  #hasState = false;
   #isWritten = false;
   /** Whether it was said that a first state is in the kernel. */
   #isTold = false;
@@ -140,6 +141,7 @@ export class IptablesBackend implements Backend {
 
   async cleanup(): Promise<void> {
     await this.#turns.take(() => {
+      this.#hasState = false;
       this.#isWritten = false;
       this.#direct.withdraw();
       for (const proxier of this.#proxiers.values()) proxier.forget();
@@ -188,6 +190,8 @@ export class IptablesBackend implements Backend {
   }
 
   async #sync(): Promise<void> {
+    this.#hasState = true;
+    this.#isWritten = false;
     const changed = this.#rules.takeChanged();
     this.#flows.note(changed);
     this.#direct.retreat(changed, (key) => {
@@ -209,7 +213,7 @@ export class IptablesBackend implements Backend {
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
     this.#isWritten = true;
-    if (this.#direct.isLate) void this.#turns.take(() => this.#leadDirectly());
+    if (this.#direct.isLate) this.#leadLater();
     else await this.#leadDirectly();
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
@@ -219,6 +223,16 @@ export class IptablesBackend implements Backend {
   /** Nothing is led past rules that are not there. */
   async #leadDirectly(): Promise<void> {
     if (this.#isWritten) await this.#direct.advance();
+  }
+
+  /** For those whom nobody waits for. */
+  #leadLater(): void {
+    this.#turns
+      .take(() => this.#leadDirectly())
+      .catch((error: unknown) => {
+        const what = { backend: NAME, err: error };
+        this.#context.log.error(what, "connections could not be led to endpoints at once");
+      });
   }
 
   #tellFirstSync(): void {
@@ -233,7 +247,7 @@ export class IptablesBackend implements Backend {
     const { log } = this.#context;
     const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
-    this.#isWritten ||= isMadeUp;
+    this.#isWritten = this.#hasState;
     this.#direct.forgetObstacle();
     await this.#leadDirectly();
     if (!isMadeUp) return;

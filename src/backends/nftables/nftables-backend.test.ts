@@ -615,7 +615,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     const checks: Promise<void>[] = [];
     let meanwhile: string | undefined;
     await rig.apply(service(), endpoint(1), ...others(80));
-    await rig.check();
+    await backend.drain();
     expect(rig.direct.connect(place)).toBe("10.1.0.1:8080");
 
     rig.onWrite = () => {

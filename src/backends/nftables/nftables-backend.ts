@@ -90,6 +90,8 @@ function openBackend(parts: BackendParts): Backend {
   /** What the kernel should hold; undefined before the first state, and once all was removed. */
   let current: FullState | undefined;
   let isRead = false;
+  /** Whether the kernel holds it. */
+  let isWritten = false;
   let isTold = false;
   let told: readonly string[] = [];
 
@@ -103,7 +105,13 @@ function openBackend(parts: BackendParts): Backend {
 
   /** Nothing is led past rules that were removed. */
   const leadDirectly = async (): Promise<void> => {
-    if (current !== undefined) await direct.advance();
+    if (isWritten) await direct.advance();
+  };
+  /** For those whom nobody waits for. */
+  const leadLater = (): void => {
+    turns.take(leadDirectly).catch((error: unknown) => {
+      log.error({ err: error }, "connections could not be led to endpoints at once");
+    });
   };
 
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
@@ -113,8 +121,10 @@ function openBackend(parts: BackendParts): Backend {
     current = state;
     flows.note([...changed.services, ...planner.takeMoved()]);
     direct.retreat(servicesTouched(state, changed), directSubjects(state));
+    isWritten = false;
     await kernel.sync();
-    if (direct.isLate) void turns.take(leadDirectly);
+    isWritten = true;
+    if (direct.isLate) leadLater();
     else await leadDirectly();
     // The rules now keep strangers away from loopback.
     if (planner.servesLoopback) await loopback.open();
@@ -129,6 +139,7 @@ function openBackend(parts: BackendParts): Backend {
     try {
       await kernel.check();
       // Also what a sync could not write.
+      isWritten = current !== undefined;
       direct.forgetObstacle();
       await leadDirectly();
       if (current !== undefined && planner.servesLoopback) await loopback.open();
@@ -158,6 +169,7 @@ function openBackend(parts: BackendParts): Backend {
     cleanup: () =>
       turns.take(() => {
         current = undefined;
+        isWritten = false;
         direct.withdraw();
         return kernel.removeAll();
       }),
