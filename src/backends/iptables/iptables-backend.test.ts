@@ -11,6 +11,7 @@ import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import { MANY_SERVICES } from "../direct-keeper.ts";
 import { createIptablesBackend } from "./create-iptables-backend.ts";
 import { IPTABLES } from "./definition.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
@@ -190,6 +191,39 @@ test("programs that were taken out are put in again by a repair, unless all was 
   await backend.cleanup();
   await setup.passPeriod();
   expect(setup.opened.direct).toBe(2);
+});
+
+test("with very many services own connections follow the rules, to what the sync saw", async () => {
+  const planes: FakeDirectPlane[] = [];
+  const openDirect: IptablesWorld["openDirect"] = async () => {
+    const plane = new FakeDirectPlane();
+    planes.push(plane);
+    return { kind: "open", plane };
+  };
+  const { backend, tell, sync } = await start(await setUp({ directConnect: "on" }, { openDirect }));
+  const place = { ip: "10.96.0.1", port: 80 };
+  const serving = (name: string, ip: string): ModelObject =>
+    serviceSchema.parse({
+      kind: "Service",
+      name,
+      clusterIPs: [ip],
+      ports: [{ port: 80, targetPort: 80 }],
+    });
+  const others = Array.from({ length: MANY_SERVICES }, (_, index) =>
+    serving(`other-${index}`, `10.97.${index >> 8}.${index & 255}`),
+  );
+  const all = [node, serving("web", place.ip), ...others, endpoint("1")];
+  tell(all);
+  await sync();
+  // The next batch begins, and is taken back before its sync.
+  tell([...all, endpoint("2")]);
+  await backend.drain();
+  expect(planes.at(-1)?.connect(place, 0.9)).toBe("10.1.0.1:80");
+  tell(all);
+  await sync();
+  expect(planes.at(-1)?.connect(place, 0.9)).toBe("10.1.0.1:80");
+  await backend.close();
+  expect(planes.every(({ isClosed }) => isClosed)).toBe(true);
 });
 
 test("what a sync could not write is written by a repair, without a further change", async () => {
