@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { startHttpServers } from "../lb/http-servers.ts";
 import { PORTOLAN, portolanLb } from "../lb/portolan-command.ts";
@@ -109,12 +110,14 @@ async function startChains(
   ];
 }
 
-/** Agents are asked until they reach the target, which says that the server runs. */
+/** What speaks TLS is asked by its agent. */
 async function settle(): Promise<boolean> {
   return true;
 }
 
+/** Agents are asked until they reach the target, which says that the server runs. */
 async function reaches(port: number, serverPort: number): Promise<boolean> {
+  if (!(await takesConnections(port))) return false;
   try {
     return (
       (await load("socks5", port, serverPort, { seconds: 0, connections: 1, path: "/small" }))
@@ -123,6 +126,16 @@ async function reaches(port: number, serverPort: number): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
 }
 
 interface LoadOptions {
