@@ -14,6 +14,23 @@ export function bindCall<A extends readonly number[]>(prototype: string): (...ar
   return libc.func(prototype);
 }
 
+/**
+ * A C function that takes long, called on another thread: settles with what it returned, or the negative
+ * errno where that is -1.
+ */
+export function bindSlowCall<A extends readonly number[]>(
+  prototype: string,
+): (...args: A) => Promise<number> {
+  const call = libc.func(prototype);
+  return (...args) =>
+    new Promise((resolve, reject) => {
+      call.async(...args, (error: unknown, result: number) => {
+        if (error) reject(error);
+        else resolve(result < 0 ? failure() : result);
+      });
+    });
+}
+
 /** A C function that returns a constant text, or null. */
 export function bindText<A extends readonly number[]>(
   prototype: string,

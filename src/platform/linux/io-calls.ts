@@ -1,9 +1,11 @@
 /** Calls on descriptors of any kind. All return a negative errno where they fail; none throws. */
 import { F_DUPFD_CLOEXEC } from "./abi.ts";
-import { bindCall, failure } from "./binding.ts";
+import { bindCall, bindSlowCall, failure } from "./binding.ts";
 
 const cRead = bindCall<[number, number, number]>("int read(int, uintptr_t, size_t)");
-const cWrite = bindCall<[number, number, number]>("int write(int, uintptr_t, size_t)");
+const WRITE = "int write(int, uintptr_t, size_t)";
+const cWrite = bindCall<[number, number, number]>(WRITE);
+const cSlowWrite = bindSlowCall<[number, number, number]>(WRITE);
 const cWritev = bindCall<[number, number, number]>("int writev(int, uintptr_t, int)");
 const cIoctl = bindCall<[number, number, number]>("int ioctl(int, ulong, uintptr_t)");
 const cSplice = bindCall<[number, number, number, number, number, number]>(
@@ -24,6 +26,11 @@ export function read(fd: number, address: number, byteCount: number): number {
 export function write(fd: number, address: number, byteCount: number): number {
   const result = cWrite(fd, address, byteCount);
   return result < 0 ? failure() : result;
+}
+
+/** The same on another thread, where the kernel is busy with it for long. */
+export function writeSlowly(fd: number, address: number, byteCount: number): Promise<number> {
+  return cSlowWrite(fd, address, byteCount);
 }
 
 /** writev(2): how many bytes. */

@@ -10,7 +10,7 @@ export const SEQUENCE_AT = 8;
 export const ATTRIBUTE_HEADER_BYTES = 4;
 
 /** Messages and attributes begin at multiples of this. */
-const ALIGNMENT = 4;
+export const ALIGNMENT = 4;
 
 export const NLM_F_REQUEST = 0x1;
 export const NLM_F_ACK = 0x4;

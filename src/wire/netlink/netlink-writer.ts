@@ -1,4 +1,5 @@
 import {
+  ALIGNMENT,
   ATTRIBUTE_HEADER_BYTES,
   aligned,
   FLAGS_AT,
@@ -9,6 +10,7 @@ import {
 } from "./netlink-words.ts";
 
 const INITIAL_BYTES = 1024;
+const MAX_KEPT_BYTES = 1_048_576;
 const ENCODER = new TextEncoder();
 
 /** What a message begins with. */
@@ -36,9 +38,10 @@ export class NetlinkWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Forgets what was written and keeps the memory. */
+  /** Forgets what was written and keeps the memory, unless that is much. */
   clear(): void {
     this.#length = 0;
+    if (this.#bytes.length > MAX_KEPT_BYTES) this.#take(new Uint8Array(INITIAL_BYTES));
   }
 
   message({ type, flags, sequence }: MessageStart, write: () => void): void {
@@ -60,6 +63,24 @@ export class NetlinkWriter {
   bytes(type: number, value: ArrayLike<number>): void {
     const at = this.#attribute(type, value.length);
     this.#bytes.set(value, at);
+  }
+
+  /** Room of zeros for a value that the caller writes into `memory`; returns where. */
+  place(type: number, byteCount: number): number {
+    const at = this.#attribute(type, byteCount);
+    this.#bytes.fill(0, at, at + byteCount);
+    return at;
+  }
+
+  /** Where all that is written stands, up to the next write. */
+  get memory(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** What was written by another one, as it is. */
+  raw(bytes: Uint8Array): void {
+    const at = this.#reserve(bytes.length);
+    this.#bytes.set(bytes, at);
   }
 
   u8(type: number, value: number): void {
@@ -101,10 +122,20 @@ export class NetlinkWriter {
   }
 
   nested(type: number, write: () => void): void {
-    const at = this.#reserve(ATTRIBUTE_HEADER_BYTES);
+    const at = this.begin(type);
     write();
-    this.#view.setUint16(at, this.#length - at, true);
+    this.end(at);
+  }
+
+  /** As `nested`, for what is written very often: `end` is told what this returns. */
+  begin(type: number): number {
+    const at = this.#reserve(ATTRIBUTE_HEADER_BYTES);
     this.#view.setUint16(at + 2, type | NLA_F_NESTED, true);
+    return at;
+  }
+
+  end(at: number): void {
+    this.#view.setUint16(at, this.#length - at, true);
   }
 
   /** Room for an attribute and its padding; returns where its value goes. */
@@ -115,12 +146,12 @@ export class NetlinkWriter {
     return at + ATTRIBUTE_HEADER_BYTES;
   }
 
-  /** Zeroed, so that padding never shows what stood there before. */
+  /** Its last word is zeroed, so that padding never shows what stood there before. */
   #reserve(byteCount: number): number {
     const at = this.#length;
     const end = at + aligned(byteCount);
     if (end > this.#bytes.length) this.#grow(end);
-    this.#bytes.fill(0, at, end);
+    if (end > at) this.#view.setUint32(end - ALIGNMENT, 0);
     this.#length = end;
     return at;
   }
@@ -128,6 +159,10 @@ export class NetlinkWriter {
   #grow(byteCount: number): void {
     const bytes = new Uint8Array(Math.max(byteCount, 2 * this.#bytes.length));
     bytes.set(this.#bytes);
+    this.#take(bytes);
+  }
+
+  #take(bytes: Uint8Array<ArrayBuffer>): void {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer);
   }

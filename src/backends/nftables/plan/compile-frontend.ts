@@ -135,32 +135,40 @@ function slugOf({ address, protocol, port }: Frontend): string {
 }
 
 /** All elements of a frontend. */
-export function* elementsOf(compiled: CompiledFrontend): Generator<NftElement> {
+export function elementsOf(compiled: CompiledFrontend): readonly NftElement[] {
   const { key, label, verdict, slots, isSticky, allowed } = compiled;
-  yield { container: NAMES.services, key, value: verdict, comment: label };
-  for (const network of allowed) yield { container: NAMES.allowed, key: `${key} . ${network}` };
+  const elements: NftElement[] = [
+    { container: NAMES.services, key, value: verdict, comment: label },
+  ];
+  for (const network of allowed) {
+    elements.push({ container: NAMES.allowed, key: `${key} . ${network}` });
+  }
   const ids = isSticky ? memberIds([...slots.whole, ...slots.local]) : undefined;
-  yield* listElements(key, slots.whole, ids, NAMES.endpoints, NAMES.choices);
-  yield* listElements(key, slots.local, ids, NAMES.localEndpoints, NAMES.localChoices);
+  addSlots(elements, key, slots.whole, ids, NAMES.endpoints, NAMES.choices);
+  addSlots(elements, key, slots.local, ids, NAMES.localEndpoints, NAMES.localChoices);
+  return elements;
 }
 
 /** @param ids with affinity, the numbers of the targets: slots then hold these */
-function* listElements(
+function addSlots(
+  elements: NftElement[],
   service: string,
   targets: readonly Target[],
   ids: ReadonlyMap<Target, string> | undefined,
   endpoints: string,
   choices: string,
-): Generator<NftElement> {
+): void {
   for (const [index, target] of targets.entries()) {
     const key = `${service} . ${classId(FIRST_SLOT + index)}`;
     const id = ids?.get(target);
-    yield id === undefined
-      ? { container: endpoints, key, value: target }
-      : { container: choices, key, value: id };
+    elements.push(
+      id === undefined
+        ? { container: endpoints, key, value: target }
+        : { container: choices, key, value: id },
+    );
   }
   if (ids === undefined) return;
   for (const target of new Set(targets)) {
-    yield { container: endpoints, key: `${service} . ${ids.get(target)}`, value: target };
+    elements.push({ container: endpoints, key: `${service} . ${ids.get(target)}`, value: target });
   }
 }

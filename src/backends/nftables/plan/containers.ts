@@ -91,6 +91,11 @@ export function containersOf(family: Family): readonly NftContainer[] {
   ];
 }
 
+/** Intervals, and what the kernel alone fills, have properties. */
+export function isPlain({ properties }: NftContainer): boolean {
+  return properties === undefined;
+}
+
 /** nft 1.0.6 ends with an assertion where the key of an update is longer than 16 bytes: 64 bits of hash. */
 const REMEMBERED_TYPES: Readonly<Record<Family, string>> = {
   v4: "type ipv4_addr . ipv4_addr . inet_proto . inet_service : classid",

@@ -45,7 +45,7 @@ class Plans {
 const shapes = (plans: Plans) =>
   plans
     .messages()
-    ?.map(({ verb, family, container, elements }) => [verb, family, container, elements.length]);
+    ?.map(({ verb, family, container, elements }) => [verb, family, container, elements.count]);
 
 test("nothing that changed is no message", async () => {
   const plans = new Plans();
@@ -95,7 +95,7 @@ function many(count: number, hostOf: (index: number) => string): readonly ModelO
   });
 }
 
-test("many elements are several messages, and very many are for nft", async () => {
+test("many elements are several messages", async () => {
   const before = (index: number) => `10.2.${index >> 8}.${index & 255}`;
   const after = (index: number) => `10.3.${index >> 8}.${index & 255}`;
   const plans = new Plans();
@@ -107,8 +107,6 @@ test("many elements are several messages, and very many are for nft", async () =
     ["add", 128],
     ["add", 128],
   ]);
-  await plans.tell(...many(300, (index) => (index < 257 ? after(index) : before(index))));
-  expect(plans.messages()).toBeUndefined();
 });
 
 describe("in the kernel", requires("linux", "root", "nft"), () => {

@@ -1,20 +1,14 @@
 import { FAMILIES, type Family } from "../../../core/model/address.ts";
 import { type NftElement, writtenComment } from "../../../platform/linux/nft/table-script.ts";
 import type { ElementMessage } from "../../../wire/netlink/nftables/element-batch.ts";
+import { ElementEncoder } from "../../../wire/netlink/nftables/element-encoder.ts";
 import {
   type ElementLayout,
   parseElementLayout,
 } from "../../../wire/netlink/nftables/element-layout.ts";
-import {
-  type EncodedElement,
-  encodeElement,
-  encodeKey,
-} from "../../../wire/netlink/nftables/encode-element.ts";
-import { containersOf } from "./containers.ts";
+import { containersOf, isPlain } from "./containers.ts";
 import type { TablePlanner } from "./table-planner.ts";
 
-/** More go through nft: they hold the thread for longer, and starting a program matters less. */
-const MAX_ELEMENTS = 512;
 /** All elements of a message are one attribute, which has less than 64 KiB. */
 const ELEMENTS_IN_A_MESSAGE = 128;
 
@@ -27,18 +21,15 @@ const LAYOUTS: ReadonlyMap<Family, Layouts> = new Map(
 
 /**
  * What changed in all tables, as messages of one transaction. Undefined where it has to be text for nft:
- * chains change too, or it is much, or of a container whose elements are not plain. Empty where nothing did.
+ * chains change too, or elements of a container that is not plain. Empty where nothing did.
  */
 export function elementMessages(
   tables: readonly TablePlanner[],
 ): readonly ElementMessage[] | undefined {
   const messages: ElementMessage[] = [];
-  let count = 0;
   for (const planner of tables) {
     const changes = planner.elementChanges();
     if (changes === undefined) return undefined;
-    count += changes.removed.length + changes.added.length;
-    if (count > MAX_ELEMENTS) return undefined;
     const removals = messagesOf(planner, "delete", changes.removed);
     const additions = messagesOf(planner, "add", changes.added);
     if (removals === undefined || additions === undefined) return undefined;
@@ -47,49 +38,67 @@ export function elementMessages(
   return messages;
 }
 
+/** A table that is to be filled: by messages, all but the elements of containers that are not plain. */
+export interface Filling {
+  readonly messages: readonly ElementMessage[];
+  readonly others: readonly NftElement[];
+}
+
+/** All elements of a table that holds none. Undefined where they can not be told so. */
+export function fillingOf(planner: TablePlanner): Filling | undefined {
+  const others: NftElement[] = [];
+  const layouts = LAYOUTS.get(planner.facts.family);
+  const isOther = (element: NftElement): boolean => layouts?.has(element.container) !== true;
+  const messages = messagesOf(planner, "add", without(planner.elements(), isOther, others));
+  return messages && { messages, others };
+}
+
+function* without(
+  elements: Iterable<NftElement>,
+  isOther: (element: NftElement) => boolean,
+  others: NftElement[],
+): Generator<NftElement> {
+  for (const element of elements) {
+    if (isOther(element)) others.push(element);
+    else yield element;
+  }
+}
+
 function messagesOf(
   { table, facts: { family } }: TablePlanner,
   verb: Verb,
-  elements: readonly NftElement[],
+  elements: Iterable<NftElement>,
 ): readonly ElementMessage[] | undefined {
   const messages: ElementMessage[] = [];
-  const open = new Map<string, EncodedElement[]>();
+  const encoders = new Map<string, ElementEncoder>();
+  const close = (container: string, encoder: ElementEncoder): void => {
+    const taken = encoder.take();
+    messages.push({ verb, family, table: table.name, container, elements: taken });
+  };
   for (const element of elements) {
-    const { container } = element;
-    const encoded = encode(LAYOUTS.get(family)?.get(container), verb, element);
-    if (encoded === undefined) return undefined;
-    const list = open.get(container);
-    if (list !== undefined && list.length < ELEMENTS_IN_A_MESSAGE) {
-      list.push(encoded);
-      continue;
+    const { container, comment } = element;
+    let encoder = encoders.get(container);
+    if (encoder === undefined) {
+      const layout = LAYOUTS.get(family)?.get(container);
+      if (layout === undefined) return undefined;
+      encoder = new ElementEncoder(layout, verb);
+      encoders.set(container, encoder);
     }
-    const fresh = [encoded];
-    open.set(container, fresh);
-    messages.push({ verb, family, table: table.name, container, elements: fresh });
+    const isRight = encoder.add(
+      comment === undefined ? element : { ...element, comment: writtenComment(comment) },
+    );
+    if (!isRight) return undefined;
+    if (encoder.count === ELEMENTS_IN_A_MESSAGE) close(container, encoder);
   }
+  for (const [container, encoder] of encoders) if (encoder.count > 0) close(container, encoder);
   return messages;
 }
 
-function encode(
-  layout: ElementLayout | undefined,
-  verb: Verb,
-  { key, value, comment }: NftElement,
-): EncodedElement | undefined {
-  if (layout === undefined) return undefined;
-  if (verb === "delete") return encodeKey(layout, key);
-  return encodeElement(layout, {
-    key,
-    ...(value === undefined ? {} : { value }),
-    ...(comment === undefined ? {} : { comment: writtenComment(comment) }),
-  });
-}
-
-/** Of plain containers: intervals, and what the kernel alone fills, have properties. */
 function layoutsOf(family: Family): Layouts {
   return new Map(
-    containersOf(family).flatMap(({ name, type, properties }) => {
-      const layout = properties === undefined ? parseElementLayout(type) : undefined;
-      return layout === undefined ? [] : [[name, layout] as const];
+    containersOf(family).flatMap((container) => {
+      const layout = isPlain(container) ? parseElementLayout(container.type) : undefined;
+      return layout === undefined ? [] : [[container.name, layout] as const];
     }),
   );
 }

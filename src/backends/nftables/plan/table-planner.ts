@@ -166,6 +166,20 @@ export class TablePlanner {
 
   /** The commands that make all of it so, whatever is there, at one moment. */
   fullScript(listing: NftListing | undefined): string {
+    return this.#scriptWith(this.elements(), listing);
+  }
+
+  /** The same with these elements only, for a kernel that has no such table. */
+  newScript(elements: Iterable<NftElement>): string {
+    return this.#scriptWith(elements, undefined);
+  }
+
+  /** How many elements there should be, at least. */
+  get leastElements(): number {
+    return this.#frontends.size + this.#members.size;
+  }
+
+  #scriptWith(elements: Iterable<NftElement>, listing: NftListing | undefined): string {
     const script = new TableScript(this.table);
     const containers = containersOf(this.#facts.family);
     const chains = [...this.#chains.all()].map(([, chain]) => chain);
@@ -178,7 +192,7 @@ export class TablePlanner {
     }
     for (const { name } of [...chains, ...foreign]) script.flushChain(name);
     for (const chain of chains) script.addRules(chain);
-    script.addElements(this.elements());
+    script.addElements(elements);
     for (const { name } of foreign) script.deleteChain(name);
     return script.text();
   }

@@ -16,6 +16,8 @@ import {
   NETLINK_EXT_ACK,
   SO_RCVBUF,
   SO_RCVBUFFORCE,
+  SO_SNDBUF,
+  SO_SNDBUFFORCE,
   SOCK_CLOEXEC,
   SOCK_NONBLOCK,
   SOCK_RAW,
@@ -23,7 +25,7 @@ import {
   SOL_SOCKET,
 } from "../abi.ts";
 import { watchReadable } from "../binding.ts";
-import { close, write } from "../io-calls.ts";
+import { close, write, writeSlowly } from "../io-calls.ts";
 import { allocateNative, type NativeMemory, putPointer, putSize } from "../native-memory.ts";
 import { recvmsg, setsockopt, socket } from "../socket-calls.ts";
 import { checked } from "../system-error.ts";
@@ -32,6 +34,10 @@ import { checked } from "../system-error.ts";
 const RECEIVE_BYTES = 32_768;
 /** Room for the errors of a whole batch, which the kernel would drop where they do not fit. */
 const SOCKET_BUFFER_BYTES = 1_048_576;
+/** What goes out at a time, unless it is more; the kernel counts its own book-keeping too. */
+const SEND_BYTES = 131_072;
+/** More keeps the kernel busy for so long that another thread waits for it. */
+const MANY_BYTES = 65_536;
 const INT_BYTES = 4;
 /** Exchanges, one or many in a row, give the thread back after that time. */
 const SLICE_MS = 2;
@@ -75,13 +81,16 @@ export class NetlinkSocket {
   readonly #inbox: NativeMemory = allocateNative(RECEIVE_BYTES);
   readonly #header: NativeMemory = allocateNative(MSGHDR_BYTES + IOVEC_BYTES);
   readonly #writer = new NetlinkWriter();
-  #outbox: NativeMemory = allocateNative(RECEIVE_BYTES);
+  readonly #outbox: NativeMemory = allocateNative(MANY_BYTES);
+  #sendBytes = SEND_BYTES;
   #sequence = 1;
   /** When it got the thread, which others had before; undefined before its first exchange of that time. */
   #sliceSinceMs: number | undefined;
   /** What was done since the clock was read. */
   #work = 0;
   #isOpen = true;
+  /** Whether another thread has the descriptor: its number must not become another one's. */
+  #isLent = false;
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param protocol such as NETLINK_NETFILTER. @throws CoreError ERR_SYSTEM_CALL */
@@ -106,21 +115,22 @@ export class NetlinkSocket {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    close(this.#descriptor);
+    if (!this.#isLent) close(this.#descriptor);
   }
 
   /** Old kernels lack some; then errors say less and buffers are smaller, nothing else. */
   #setOptions(): void {
-    const value = allocateNative(INT_BYTES);
-    const set = (level: number, option: number, number: number): number => {
-      value.view.setInt32(0, number, true);
-      return setsockopt(this.#descriptor, level, option, value.address, INT_BYTES);
-    };
-    set(SOL_NETLINK, NETLINK_CAP_ACK, 1);
-    set(SOL_NETLINK, NETLINK_EXT_ACK, 1);
-    if (set(SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUFFER_BYTES) < 0) {
-      set(SOL_SOCKET, SO_RCVBUF, SOCKET_BUFFER_BYTES);
+    this.#setOption(SOL_NETLINK, NETLINK_CAP_ACK, 1);
+    this.#setOption(SOL_NETLINK, NETLINK_EXT_ACK, 1);
+    if (!this.#setOption(SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUFFER_BYTES)) {
+      this.#setOption(SOL_SOCKET, SO_RCVBUF, SOCKET_BUFFER_BYTES);
     }
+  }
+
+  #setOption(level: number, option: number, number: number): boolean {
+    const { view, address } = allocateNative(INT_BYTES);
+    view.setInt32(0, number, true);
+    return setsockopt(this.#descriptor, level, option, address, INT_BYTES) >= 0;
   }
 
   async #exchange({ count, write: fill, onMessage }: NetlinkRequest): Promise<NetlinkAnswer> {
@@ -129,7 +139,7 @@ export class NetlinkSocket {
     const first = this.#takeSequences(count);
     this.#writer.clear();
     fill(this.#writer, first);
-    this.#send(this.#writer.written());
+    await this.#send(this.#writer.written());
     const reader = new ReplyReader(first, first + count - 1, onMessage ?? (() => undefined));
     let received: Received = 0;
     while (!reader.isDone && received !== "overrun") {
@@ -173,13 +183,43 @@ export class NetlinkSocket {
     return first;
   }
 
-  #send(bytes: Uint8Array): void {
-    if (bytes.length > this.#outbox.bytes.length) this.#outbox = allocateNative(bytes.length);
+  async #send(bytes: Uint8Array): Promise<void> {
+    if (bytes.length > MANY_BYTES) return this.#sendMany(bytes);
     this.#outbox.bytes.set(bytes);
     const { address } = this.#outbox;
     let result = write(this.#descriptor, address, bytes.length);
     while (result === -ERRNO.EINTR) result = write(this.#descriptor, address, bytes.length);
     checked("write", result, "netlink");
+  }
+
+  /** In memory of its own, which goes when it is sent. */
+  async #sendMany(bytes: Uint8Array): Promise<void> {
+    this.#makeRoom(bytes.length);
+    const { bytes: copy, address } = allocateNative(bytes.length);
+    copy.set(bytes);
+    this.#writer.clear();
+    let result = await this.#lend(address, copy.length);
+    while (result === -ERRNO.EINTR && this.#isOpen) result = await this.#lend(address, copy.length);
+    this.#beginSlice();
+    checked("write", result, "netlink");
+  }
+
+  async #lend(address: number, byteCount: number): Promise<number> {
+    this.#isLent = true;
+    try {
+      return await writeSlowly(this.#descriptor, address, byteCount);
+    } finally {
+      this.#isLent = false;
+      if (!this.#isOpen) close(this.#descriptor);
+    }
+  }
+
+  #makeRoom(byteCount: number): void {
+    if (byteCount <= this.#sendBytes) return;
+    this.#sendBytes = byteCount;
+    if (!this.#setOption(SOL_SOCKET, SO_SNDBUFFORCE, byteCount)) {
+      this.#setOption(SOL_SOCKET, SO_SNDBUF, byteCount);
+    }
   }
 
   #receive(reader: ReplyReader): Received {

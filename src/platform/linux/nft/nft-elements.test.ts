@@ -1,12 +1,28 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
 import type { ElementMessage } from "../../../wire/netlink/nftables/element-batch.ts";
+import {
+  ElementEncoder,
+  type ElementText,
+  type EncodedElements,
+} from "../../../wire/netlink/nftables/element-encoder.ts";
+import { parseElementLayout } from "../../../wire/netlink/nftables/element-layout.ts";
 import { execChecked, systemExec } from "../exec.ts";
 import { NetworkNamespace } from "../network-namespace.ts";
 import { type NftElements, openNftElements } from "./nft-elements.ts";
 
-const ADDRESS = Uint8Array.of(10, 0, 0, 1);
-const OTHER_ADDRESS = Uint8Array.of(10, 0, 0, 2);
+const [ADDRESS, OTHER_ADDRESS] = ["10.0.0.1", "10.0.0.2"];
+
+function encoded(type: string, ...texts: readonly ElementText[]): EncodedElements {
+  const layout = parseElementLayout(type);
+  if (layout === undefined) throw new Error(`no layout: ${type}`);
+  const encoder = new ElementEncoder(layout, "add");
+  for (const text of texts) encoder.add(text);
+  return encoder.take();
+}
+
+const addresses = (...texts: readonly ElementText[]) => encoded("type ipv4_addr", ...texts);
 
 interface Rig {
   readonly elements: NftElements;
@@ -29,7 +45,8 @@ async function rigWith(...commands: readonly string[]): Promise<Rig> {
 }
 
 function message(verb: ElementMessage["verb"], more: Partial<ElementMessage>): ElementMessage {
-  return { verb, family: "v4", table: "t", container: "s", elements: [{ key: ADDRESS }], ...more };
+  const elements = addresses({ key: ADDRESS });
+  return { verb, family: "v4", table: "t", container: "s", elements, ...more };
 }
 
 const TABLE = "add table ip t";
@@ -45,7 +62,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     );
     const outcome = await elements.run([
       message("delete", {}),
-      message("add", { elements: [{ key: OTHER_ADDRESS, comment: "why" }] }),
+      message("add", { elements: addresses({ key: OTHER_ADDRESS, comment: "why" }) }),
     ]);
     expect(outcome).toEqual({ kind: "applied" });
     const listing = await nft("list set ip t s");
@@ -56,7 +73,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("nothing is done where a part of it can not be, and the socket goes on", async () => {
     const { elements, nft } = await rigWith(TABLE, SET);
-    const add = message("add", { elements: [{ key: OTHER_ADDRESS }] });
+    const add = message("add", { elements: addresses({ key: OTHER_ADDRESS }) });
     expect(await elements.run([message("delete", {}), add])).toMatchObject({
       kind: "unexpected",
       error: { message: expect.stringMatching(/^delete element ip t s failed: ENOENT/) },
@@ -67,7 +84,8 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("a table that is gone and a key that has another value are not expected", async () => {
     const { elements } = await rigWith(TABLE, MAP, "add element ip t m { 10.0.0.1 : 10.0.0.9 }");
-    const value = { container: "m", elements: [{ key: ADDRESS, value: OTHER_ADDRESS }] };
+    const other = { key: ADDRESS, value: OTHER_ADDRESS };
+    const value = { container: "m", elements: encoded("type ipv4_addr : ipv4_addr", other) };
     expect(await elements.run([message("add", value)])).toMatchObject({
       kind: "unexpected",
       error: { code: "ERR_SYSTEM_CALL", message: expect.stringContaining("EEXIST") },
@@ -79,10 +97,52 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
   test("what the kernel refuses for another reason is an error that says which part", async () => {
     const { elements } = await rigWith(TABLE, SET);
-    const tooShort = message("add", { elements: [{ key: Uint8Array.of(1) }] });
+    const tooShort = message("add", { elements: encoded("type inet_proto", { key: "tcp" }) });
     await expect(elements.run([message("add", {}), tooShort])).rejects.toMatchObject({
       code: "ERR_SYSTEM_CALL",
       message: expect.stringMatching(/^add element ip t s failed: EINVAL/),
     });
+  });
+
+  test("very many are one transaction, during which this thread goes on", async () => {
+    const { elements, nft } = await rigWith(TABLE, SET);
+    const messages = Array.from({ length: 500 }, (_, block) => {
+      const texts = Array.from({ length: 100 }, (__, host) => ({
+        key: `10.${block >> 8}.${block & 255}.${host}`,
+        comment: `block ${block}`,
+      }));
+      return message("add", { elements: addresses(...texts) });
+    });
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 1);
+    const outcome = await elements.run(messages);
+    clearInterval(counting);
+    expect(outcome).toEqual({ kind: "applied" });
+    expect(turns).toBeGreaterThan(0);
+    expect((await nft("list set ip t s")).match(/10\.\d+\.\d+\.\d+ comment/g)).toHaveLength(50_000);
+    // What is there already in the last message: nothing of the first one is done.
+    await nft("flush set ip t s");
+    await nft("add element ip t s { 10.1.243.99 }");
+    expect(await elements.run(messages.map((one) => ({ ...one, verb: "delete" })))).toMatchObject({
+      kind: "unexpected",
+    });
+    expect(await nft("list set ip t s")).toContain("10.1.243.99");
+  });
+
+  test("a socket that is closed while it is busy with very many is closed when that is over", async () => {
+    const { elements } = await rigWith(TABLE, SET);
+    const texts = Array.from({ length: 200 }, (_, host) => ({ key: `10.0.0.${host}` }));
+    const messages = Array.from({ length: 50 }, () =>
+      message("add", { elements: addresses(...texts) }),
+    );
+    const before = readdirSync("/proc/self/fd").length;
+    const running = elements.run(messages);
+    // The thread that writes has the descriptor by now.
+    await new Promise(setImmediate);
+    elements.close();
+    await expect(running).rejects.toMatchObject({ code: "ERR_ABORTED" });
+    expect(readdirSync("/proc/self/fd").length).toBeLessThan(before);
   });
 });

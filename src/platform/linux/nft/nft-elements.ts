@@ -9,8 +9,8 @@ import {
   ElementDumpReader,
   writeElementDump,
 } from "../../../wire/netlink/nftables/element-dump.ts";
+import type { ElementText } from "../../../wire/netlink/nftables/element-encoder.ts";
 import type { ElementLayout } from "../../../wire/netlink/nftables/element-layout.ts";
-import type { ElementText } from "../../../wire/netlink/nftables/encode-element.ts";
 import { ERRNO } from "../../errno.ts";
 import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { NetlinkWriter } from "../netlink-writer.ts";
 import { type ElementMessage, writeElementBatch } from "./element-batch.ts";
+import { ElementEncoder, type ElementText } from "./element-encoder.ts";
 import { parseElementLayout } from "./element-layout.ts";
-import { type ElementText, encodeElement, encodeKey } from "./encode-element.ts";
 
 const SERVICES = "type ipv4_addr . inet_proto . inet_service : verdict";
 const ENDPOINTS = "type ipv4_addr . inet_proto . inet_service . classid : ipv4_addr . inet_service";
@@ -17,13 +17,12 @@ function message(
 ): ElementMessage {
   const layout = parseElementLayout(type);
   if (layout === undefined) throw new Error(`no layout: ${type}`);
-  const elements = texts.map((text) => {
-    const element = verb === "add" ? encodeElement(layout, text) : encodeKey(layout, text.key);
-    if (element === undefined) throw new Error(`no element: ${JSON.stringify(text)}`);
-    return element;
-  });
+  const encoder = new ElementEncoder(layout, verb);
+  for (const text of texts) {
+    if (!encoder.add(text)) throw new Error(`no element: ${JSON.stringify(text)}`);
+  }
   const family = type === ENDPOINTS_V6 ? "v6" : "v4";
-  return { verb, family, table: "t", container: "c", elements };
+  return { verb, family, table: "t", container: "c", elements: encoder.take() };
 }
 
 function written(...messages: readonly ElementMessage[]): string {

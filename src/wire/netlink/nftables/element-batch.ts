@@ -2,25 +2,16 @@ import type { Family } from "../../../core/model/address.ts";
 import { NFPROTO_IPV4, NFPROTO_IPV6 } from "../conntrack/conntrack-words.ts";
 import { NLM_F_ACK, NLM_F_CREATE, NLM_F_REQUEST } from "../netlink-words.ts";
 import type { NetlinkWriter } from "../netlink-writer.ts";
-import type { EncodedElement, Verdict } from "./encode-element.ts";
+import type { EncodedElements } from "./element-encoder.ts";
 import {
   NFNL_MSG_BATCH_BEGIN,
   NFNL_MSG_BATCH_END,
   NFNL_SUBSYS_NFTABLES,
   NFT_MSG_DELSETELEM,
   NFT_MSG_NEWSETELEM,
-  NFTA_DATA_VALUE,
-  NFTA_DATA_VERDICT,
-  NFTA_LIST_ELEM,
-  NFTA_SET_ELEM_DATA,
-  NFTA_SET_ELEM_KEY,
   NFTA_SET_ELEM_LIST_ELEMENTS,
   NFTA_SET_ELEM_LIST_SET,
   NFTA_SET_ELEM_LIST_TABLE,
-  NFTA_SET_ELEM_USERDATA,
-  NFTA_VERDICT_CHAIN,
-  NFTA_VERDICT_CODE,
-  UDATA_COMMENT,
 } from "./nftables-words.ts";
 
 /** Elements that come into a set or map, or leave it. */
@@ -29,7 +20,7 @@ export interface ElementMessage {
   readonly family: Family;
   readonly table: string;
   readonly container: string;
-  readonly elements: readonly EncodedElement[];
+  readonly elements: EncodedElements;
 }
 
 /** As messages of nftables name them. */
@@ -39,7 +30,6 @@ export const FAMILY_NUMBERS: Readonly<Record<Family, number>> = {
 };
 /** struct nfgenmsg of what brackets a batch: no family, no version, and whose it is, in network byte order. */
 const BATCH_HEADER: readonly number[] = [0, 0, 0, NFNL_SUBSYS_NFTABLES];
-const ENCODER = new TextEncoder();
 
 /**
  * Writes messages as one transaction, which takes effect as a whole or not at all. They are numbered from
@@ -76,35 +66,6 @@ function writeElements(
     writer.header([FAMILY_NUMBERS[family], 0, 0, 0]);
     writer.text(NFTA_SET_ELEM_LIST_TABLE, table);
     writer.text(NFTA_SET_ELEM_LIST_SET, container);
-    writer.nested(NFTA_SET_ELEM_LIST_ELEMENTS, () => {
-      // Numbered as nft does it; the kernel does not look at that.
-      for (const [index, element] of elements.entries()) {
-        writer.nested(NFTA_LIST_ELEM + index, () => writeElement(writer, element));
-      }
-    });
+    writer.nested(NFTA_SET_ELEM_LIST_ELEMENTS, () => writer.raw(elements.bytes));
   });
-}
-
-function writeElement(writer: NetlinkWriter, { key, value, comment }: EncodedElement): void {
-  writer.nested(NFTA_SET_ELEM_KEY, () => writer.bytes(NFTA_DATA_VALUE, key));
-  if (value !== undefined) writer.nested(NFTA_SET_ELEM_DATA, () => writeValue(writer, value));
-  if (comment !== undefined) writer.bytes(NFTA_SET_ELEM_USERDATA, commentBytes(comment));
-}
-
-function writeValue(writer: NetlinkWriter, value: Uint8Array | Verdict): void {
-  if (value instanceof Uint8Array) {
-    writer.bytes(NFTA_DATA_VALUE, value);
-    return;
-  }
-  const { code, chain } = value;
-  writer.nested(NFTA_DATA_VERDICT, () => {
-    writer.be32(NFTA_VERDICT_CODE, code);
-    if (chain !== undefined) writer.text(NFTA_VERDICT_CHAIN, chain);
-  });
-}
-
-/** Where nft keeps a comment, for which the kernel has no place. */
-function commentBytes(comment: string): Uint8Array {
-  const text = ENCODER.encode(`${comment}\0`);
-  return Uint8Array.of(UDATA_COMMENT, text.length, ...text);
 }

@@ -3,8 +3,8 @@ import { NFGENMSG_BYTES } from "../conntrack/conntrack-words.ts";
 import { NLM_F_DUMP, NLM_F_REQUEST } from "../netlink-words.ts";
 import type { NetlinkWriter } from "../netlink-writer.ts";
 import { type ElementMessage, FAMILY_NUMBERS } from "./element-batch.ts";
+import type { ElementText } from "./element-encoder.ts";
 import { decodeFields, type ElementLayout } from "./element-layout.ts";
-import type { ElementText } from "./encode-element.ts";
 import {
   NF_ACCEPT,
   NF_DROP,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { encodeFields, parseElementLayout } from "./element-layout.ts";
-import { encodeElement } from "./encode-element.ts";
+import { ElementEncoder } from "./element-encoder.ts";
+import { parseElementLayout, writeFields } from "./element-layout.ts";
 
 function layoutOf(type: string) {
   const layout = parseElementLayout(type);
@@ -9,8 +9,9 @@ function layoutOf(type: string) {
 }
 
 const bytesOf = (type: string, text: string) => {
-  const bytes = encodeFields(layoutOf(type).key, text);
-  return bytes && Buffer.from(bytes).toString("hex");
+  const { key } = layoutOf(type);
+  const bytes = Buffer.alloc(key.byteCount);
+  return writeFields(key, text, bytes, 0) ? bytes.toString("hex") : undefined;
 };
 
 test.each([
@@ -43,6 +44,8 @@ test.each([
   ["type inet_service", "65536"],
   ["type classid", "1"],
   ["type classid", "0:12345"],
+  ["type classid", ":1"],
+  ["type classid", "0:x"],
 ])("what is not of the type is not written: %s, %s", (type, text) => {
   expect(bytesOf(type, text)).toBeUndefined();
 });
@@ -54,5 +57,15 @@ test.each([
   ["type inet_service : classid", { key: "1", value: "drop" }],
   ["type inet_service : classid", { key: "x", value: "0:1" }],
 ])("an element that does not fit is not written: %s, %j", (type, element) => {
-  expect(encodeElement(layoutOf(type), element)).toBeUndefined();
+  expect(new ElementEncoder(layoutOf(type), "add").add(element)).toBe(false);
+});
+
+test("elements are taken once, and counted anew after that", () => {
+  const encoder = new ElementEncoder(layoutOf("type inet_service"), "add");
+  encoder.add({ key: "1" });
+  encoder.add({ key: "2" });
+  const { count, bytes } = encoder.take();
+  expect([count, encoder.count]).toEqual([2, 0]);
+  encoder.add({ key: "1" });
+  expect(encoder.take()).toEqual({ count: 1, bytes: bytes.subarray(0, bytes.length / 2) });
 });

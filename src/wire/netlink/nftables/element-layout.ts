@@ -7,24 +7,36 @@ import { aligned } from "../netlink-words.ts";
 interface Field {
   readonly byteCount: number;
   /** False where the text is none of its kind. */
-  write(text: string, view: DataView, at: number): boolean;
+  write(text: string, bytes: Uint8Array, at: number): boolean;
   /** As nft writes it; undefined where the bytes are none of its kind. */
   read(view: DataView, at: number): string | undefined;
 }
 
+/** A field where it stands: in a concatenation each fills up whole registers of four bytes. */
+interface PlacedField extends Field {
+  readonly at: number;
+}
+
+/** The fields of a key or value. */
+export interface FieldLayout {
+  readonly fields: readonly PlacedField[];
+  readonly byteCount: number;
+}
+
 /** What the elements of a set or map consist of. */
 export interface ElementLayout {
-  readonly key: readonly Field[];
+  readonly key: FieldLayout;
   /** None in a set. */
-  readonly value: readonly Field[] | "verdict" | undefined;
+  readonly value: FieldLayout | "verdict" | undefined;
 }
 
 const DOT = " . ";
 const HEX = 16;
+const HEX_DIGITS = "0123456789abcdef";
 const HALF_BITS = 16;
 const MAX_PORT = 0xffff;
 const NUMBER = /^\d{1,5}$/;
-const CLASS_ID = /^([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
+const MAX_HEX_DIGITS = 4;
 const PROTOCOLS: ReadonlyMap<string, number> = new Map(
   (["TCP", "UDP", "SCTP"] satisfies readonly Protocol[]).map((protocol) => [
     protocol.toLowerCase(),
@@ -42,9 +54,9 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
     "inet_proto",
     {
       byteCount: 1,
-      write: (text, view, at) => {
+      write: (text, bytes, at) => {
         const number = PROTOCOLS.get(text);
-        view.setUint8(at, number ?? 0);
+        bytes[at] = number ?? 0;
         return number !== undefined;
       },
       read: (view, at) => PROTOCOL_NAMES.get(view.getUint8(at)),
@@ -54,9 +66,11 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
     "inet_service",
     {
       byteCount: 2,
-      write: (text, view, at) => {
-        view.setUint16(at, Number(text), false);
-        return NUMBER.test(text) && Number(text) <= MAX_PORT;
+      write: (text, bytes, at) => {
+        const port = NUMBER.test(text) ? Number(text) : Number.NaN;
+        bytes[at] = port >> 8;
+        bytes[at + 1] = port;
+        return port <= MAX_PORT;
       },
       read: (view, at) => String(view.getUint16(at, false)),
     },
@@ -66,11 +80,14 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
     "classid",
     {
       byteCount: 4,
-      write: (text, view, at) => {
-        const [, high = "", low = ""] = CLASS_ID.exec(text) ?? [];
-        view.setUint16(at, Number.parseInt(low, HEX), true);
-        view.setUint16(at + HALF_BITS / 8, Number.parseInt(high, HEX), true);
-        return high !== "";
+      write: (text, bytes, at) => {
+        const colon = text.indexOf(":");
+        const [low, high] = [readHex(text, colon + 1, text.length), readHex(text, 0, colon)];
+        bytes[at] = low;
+        bytes[at + 1] = low >> 8;
+        bytes[at + 2] = high;
+        bytes[at + 3] = high >> 8;
+        return low >= 0 && high >= 0;
       },
       read: (view, at) => {
         const [low, high] = [view.getUint16(at, true), view.getUint16(at + HALF_BITS / 8, true)];
@@ -91,21 +108,24 @@ export function parseElementLayout(type: string): ElementLayout | undefined {
 }
 
 /**
- * `10.0.0.1 . tcp . 80` as the kernel holds it: in a concatenation each part fills up whole registers of
- * four bytes. Undefined where the text does not fit the fields.
+ * Writes `10.0.0.1 . tcp . 80` as the kernel holds it, into bytes that are zero. False where the text does
+ * not fit the fields: then what was written means nothing.
  */
-export function encodeFields(fields: readonly Field[], text: string): Uint8Array | undefined {
-  const parts = text.split(DOT);
-  if (parts.length !== fields.length) return undefined;
-  const sizes = sizesOf(fields);
-  const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
-  const view = new DataView(bytes.buffer);
-  let at = 0;
-  for (const [index, field] of fields.entries()) {
-    if (!field.write(parts[index] ?? "", view, at)) return undefined;
-    at += sizes[index] ?? 0;
+export function writeFields(
+  { fields }: FieldLayout,
+  text: string,
+  bytes: Uint8Array,
+  at: number,
+): boolean {
+  const last = fields.length - 1;
+  let from = 0;
+  for (let index = 0; index <= last; index += 1) {
+    const field = fields[index];
+    const to = index === last ? text.length : text.indexOf(DOT, from);
+    if (to < 0 || field?.write(text.slice(from, to), bytes, at + field.at) !== true) return false;
+    from = to + DOT.length;
   }
-  return bytes;
+  return true;
 }
 
 /**
@@ -113,44 +133,53 @@ export function encodeFields(fields: readonly Field[], text: string): Uint8Array
  * @param from where they begin
  */
 export function decodeFields(
-  fields: readonly Field[],
+  layout: FieldLayout,
   view: DataView,
   from: number,
   byteCount: number,
 ): string | undefined {
-  const sizes = sizesOf(fields);
-  if (sizes.reduce((sum, size) => sum + size, 0) !== byteCount) return undefined;
-  let at = from;
+  if (layout.byteCount !== byteCount) return undefined;
   let text = "";
-  for (const [index, field] of fields.entries()) {
-    const part = field.read(view, at);
+  for (const { at, read } of layout.fields) {
+    const part = read(view, from + at);
     if (part === undefined) return undefined;
-    text += index === 0 ? part : DOT + part;
-    at += sizes[index] ?? 0;
+    text += at === 0 ? part : DOT + part;
   }
   return text;
 }
 
-function sizesOf(fields: readonly Field[]): readonly number[] {
-  const isAlone = fields.length === 1;
-  return fields.map(({ byteCount }) => (isAlone ? byteCount : aligned(byteCount)));
-}
-
 function addressField(byteCount: 4 | 16): Field {
-  const scratch = new Uint8Array(V6_BYTES);
   return {
     byteCount,
-    write: (text, view, at) => {
-      if (writeIp(text, scratch, 0) !== byteCount) return false;
-      new Uint8Array(view.buffer, at, byteCount).set(scratch.subarray(0, byteCount));
-      return true;
-    },
+    // One of the other family may not find the room that it takes.
+    write: (text, bytes, at) =>
+      text.includes(":") === (byteCount === V6_BYTES) && writeIp(text, bytes, at) === byteCount,
     read: (view, at) =>
       readIp(new Uint8Array(view.buffer, view.byteOffset, view.byteLength), at, byteCount),
   };
 }
 
-function fieldsOf(text: string): readonly Field[] | undefined {
-  const fields = text.split(DOT).map((name) => FIELDS.get(name));
-  return fields.every((field) => field !== undefined) ? fields : undefined;
+/** -1 where it is no number of up to four digits. */
+function readHex(text: string, from: number, to: number): number {
+  if (to <= from || to - from > MAX_HEX_DIGITS) return -1;
+  let value = 0;
+  for (let index = from; index < to; index += 1) {
+    const digit = HEX_DIGITS.indexOf(text.charAt(index));
+    if (digit < 0) return -1;
+    value = value * HEX + digit;
+  }
+  return value;
+}
+
+function fieldsOf(text: string): FieldLayout | undefined {
+  const fields: PlacedField[] = [];
+  const names = text.split(DOT);
+  let at = 0;
+  for (const name of names) {
+    const field = FIELDS.get(name);
+    if (field === undefined) return undefined;
+    fields.push({ ...field, at });
+    at += names.length === 1 ? field.byteCount : aligned(field.byteCount);
+  }
+  return { fields, byteCount: at };
 }
