@@ -10,7 +10,7 @@ import { GlobalStore } from "../../src/core/store/global-store.ts";
 import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
 import { createConntrackReconciler } from "../../src/platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
-import { type Exec, systemExec } from "../../src/platform/linux/exec.ts";
+import { type Exec, stdinText, systemExec } from "../../src/platform/linux/exec.ts";
 import { takeKernelLock } from "../../src/platform/linux/instance-lock.ts";
 import type { IptablesMode } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
@@ -79,8 +79,9 @@ export class IptablesMachine {
     const exec: Exec = {
       run: (program, args, options) => {
         const isTried = args.includes("--test") || args.includes("--version");
-        if (program.endsWith("-restore") && !isTried) scripts.push(options?.stdin ?? "");
-        return this.#namespace.run(() => systemExec.run(program, args, options));
+        const stdin = stdinText(options?.stdin);
+        if (program.endsWith("-restore") && !isTried) scripts.push(stdin);
+        return this.#namespace.run(() => systemExec.run(program, args, { ...options, stdin }));
       },
     };
     const inside = <T>(work: () => T): T => this.#namespace.run(work);

@@ -233,13 +233,23 @@ for (const mode of IPTABLES_MODES) {
       machine.iptables("-t", "nat", "-A", "PREROUTING", "-p", "tcp", "-j", "ACCEPT");
       const before = machine.rules();
       const running = await machine.start();
-      await running.apply([node, ...MANY]);
-      const script = running.takeScripts().find((text) => text.includes("DNAT"));
+      await running.apply([...STATE, ...MANY]);
+      const script = running.takeScripts().find((text) => text.includes("10.245.0.1:8080"));
       expect(script?.match(/^\*nat$/gm)).toHaveLength(mode === "nft" ? 2 : 1);
-      expect(machine.rules().match(/-j DNAT/g)).toHaveLength(MANY_SERVICES);
+      expect(machine.rules().match(/-j DNAT --to-destination 10\.245/g)).toHaveLength(
+        MANY_SERVICES,
+      );
       await running.passSyncPeriod();
       expect(running.takeScripts()).toEqual([]);
-      await running.backend.cleanup();
+      await running.stop();
+      // A new instance knows nothing, and compares all of it.
+      const second = await machine.start();
+      await second.apply([...STATE, ...MANY]);
+      expect(second.takeScripts()).toEqual([]);
+      await second.apply([...STATE, ...MANY.slice(2)]);
+      expect(second.takeScripts()).toHaveLength(1);
+      expect(machine.rules()).not.toContain("10.245.0.0:8080");
+      await second.backend.cleanup();
       // The tools leave hooks of theirs behind, without rules.
       expect(rulesOf(machine.rules())).toEqual(rulesOf(before));
     });

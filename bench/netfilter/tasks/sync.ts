@@ -14,7 +14,7 @@ import { flagLayer, resolveOptions } from "../../../src/core/options/resolve-opt
 import type { Sink } from "../../../src/core/sinks/sink.ts";
 import { NodeWatcher } from "../../../src/core/view/node-watcher.ts";
 import type { Op } from "../../../src/core/view/ops.ts";
-import { type Exec, systemExec } from "../../../src/platform/linux/exec.ts";
+import { type Exec, type ExecOptions, systemExec } from "../../../src/platform/linux/exec.ts";
 import { createStoreFrom, OWNER } from "../../support/cluster-store.ts";
 import { median, residentMegabytes } from "../../support/measure.ts";
 import { createRandom } from "../../support/random.ts";
@@ -34,15 +34,16 @@ const LOG: Log = {
 class ToolTime {
   ms = 0;
   /** What they were told. */
-  readonly calls: Parameters<Exec["run"]>[] = [];
+  readonly calls: ToolCall[] = [];
 
   /** Counts from now on what `exec` runs. */
   watch(exec: Exec): void {
     const run = exec.run.bind(exec);
-    exec.run = async (...call) => {
-      this.calls.push(call);
+    exec.run = async (program, args, options = {}) => {
+      const pieces: string[] = [];
+      this.calls.push({ program, args, pieces });
       const start = performance.now();
-      const result = await run(...call);
+      const result = await run(program, args, withCopies(options, pieces));
       this.ms += performance.now() - start;
       return result;
     };
@@ -50,10 +51,35 @@ class ToolTime {
 
   /** Keeps what was told until now in a folder. */
   keep(folder: string): void {
-    this.calls.forEach(([program, args, options], number) => {
-      const stdin = options?.stdin ?? "";
+    this.calls.forEach(({ program, args, pieces }, number) => {
+      const stdin = pieces.join("");
       if (stdin !== "") writeToolCall(folder, number, { program, args, stdin });
     });
+  }
+}
+
+interface ToolCall {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** What it read. */
+  readonly pieces: readonly string[];
+}
+
+/** Keeps what a program reads, at the time when it reads it. */
+function withCopies(options: ExecOptions, copies: string[]): ExecOptions {
+  const { stdin } = options;
+  if (stdin === undefined) return options;
+  if (typeof stdin === "string") {
+    copies.push(stdin);
+    return options;
+  }
+  return { ...options, stdin: copied(stdin, copies) };
+}
+
+function* copied(pieces: Iterable<string>, copies: string[]): Generator<string> {
+  for (const piece of pieces) {
+    copies.push(piece);
+    yield piece;
   }
 }
 

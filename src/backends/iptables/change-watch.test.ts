@@ -34,10 +34,13 @@ test("nothing is known before all rules were read", async () => {
 test("our own transactions are no change, those of others are", async () => {
   const { watch, raise } = setUp();
   await watch.begin();
-  await watch.ours(2, async () => {
-    await raise();
-    await raise();
-  });
+  await watch.ours(
+    () => 2,
+    async () => {
+      await raise();
+      await raise();
+    },
+  );
   expect(await watch.isUntouched()).toBe(true);
   await raise();
   expect(await watch.isUntouched()).toBe(false);
@@ -46,28 +49,39 @@ test("our own transactions are no change, those of others are", async () => {
 test("what others change while we do is noticed, and what they did before is not forgotten", async () => {
   const { watch, raise } = setUp();
   await watch.begin();
-  await watch.ours(1, async () => {
-    await raise();
-    await raise();
-  });
+  await watch.ours(
+    () => 1,
+    async () => {
+      await raise();
+      await raise();
+    },
+  );
   expect(await watch.isUntouched()).toBe(false);
   await watch.begin();
   await raise();
-  await watch.ours(1, raise);
+  await watch.ours(() => 1, raise);
   expect(await watch.isUntouched()).toBe(false);
 });
 
 test("after a failure nothing is known", async () => {
   const { watch } = setUp();
   await watch.begin();
-  await expect(watch.ours(1, () => Promise.reject(new Error("refused")))).rejects.toThrow();
+  await expect(
+    watch.ours(
+      () => 1,
+      () => Promise.reject(new Error("refused")),
+    ),
+  ).rejects.toThrow();
   expect(await watch.isUntouched()).toBe(false);
 });
 
 test("without a count of transactions it never knows", async () => {
   const watch = new ChangeWatch(undefined, logTo([]));
   await watch.begin();
-  await watch.ours(1, async () => undefined);
+  await watch.ours(
+    () => 1,
+    async () => undefined,
+  );
   expect(await watch.isUntouched()).toBe(false);
 });
 
@@ -76,7 +90,7 @@ test("a count that can not be read tells nothing, and does not fail what was don
   await watch.begin();
   fail(true);
   expect(await watch.isUntouched()).toBe(false);
-  await watch.ours(1, raise);
+  await watch.ours(() => 1, raise);
   fail(false);
   expect(await watch.isUntouched()).toBe(false);
   expect(warnings).toHaveLength(2);

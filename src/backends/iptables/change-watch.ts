@@ -32,17 +32,18 @@ export class ChangeWatch {
   /**
    * Makes transactions of ours; what others make meanwhile is noticed. One at a time: the tools would
    * wait for each other, and only for so long, or begin anew.
+   * @param transactions how many these were, asked for when they are made
    */
-  ours(transactions: number, make: () => Promise<void>): Promise<void> {
+  ours(transactions: () => number, make: () => Promise<void>): Promise<void> {
     return this.#turns.take(() => this.#make(transactions, make));
   }
 
-  async #make(transactions: number, make: () => Promise<void>): Promise<void> {
+  async #make(transactions: () => number, make: () => Promise<void>): Promise<void> {
     const before = this.#expected;
     this.#expected = undefined;
     await make();
     if (before === undefined) return;
-    const expected = before + transactions;
+    const expected = before + transactions();
     if ((await this.#count()) === expected) this.#expected = expected;
   }
 

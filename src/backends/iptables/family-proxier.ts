@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log } from "../../core/log.ts";
 import { deepEqual } from "../../core/model/equal.ts";
 import type { Turns } from "../../core/turns.ts";
@@ -5,7 +6,7 @@ import { compareJumps, removeJumps } from "../../platform/linux/iptables/compare
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave, type SavedChains } from "../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
-import { isIpvsOnlyChain, isKubeProxyChain } from "../kube-chains.ts";
+import { isIpvsOnlyChain, isKubeProxyChain, isOwnedChain } from "../kube-chains.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
@@ -58,17 +59,34 @@ interface Wanted {
   readonly groups: ReadonlyMap<string, GroupRules>;
 }
 
+/** The same before they are worked out. */
+interface Plan {
+  readonly setting: ProxierSetting;
+  /** How many groups there are. */
+  readonly size: number;
+  groups(): Iterable<readonly [string, GroupRules]>;
+}
+
+/** What is executed, and when that is done. */
+interface Execution {
+  readonly script: RestoreScript;
+  readonly executed: Promise<void>;
+}
+
 /** What was executed. */
 interface Written {
   readonly script: RestoreScript;
   readonly lines: number;
 }
 
-/** Asked for when the kernel's rules were read. */
-type PlanWanted = () => Wanted;
-
+/** From so many groups on, a kernel without any is told them while they are worked out. */
+const MANY_GROUPS = 500;
+const GROUPS_IN_A_STEP = 200;
+/** Which table has most of the rules. */
+const LARGEST_TABLE = "nat";
 /** So many lines tell what a repair was about. */
 const SAMPLE_LINES = 4;
+const NOTHING_TO_DO: Execution = { script: new RestoreScript(), executed: Promise.resolve() };
 const NO_REPAIR: RepairReport = { wasOwed: false, lines: 0, sample: [] };
 
 /**
@@ -134,7 +152,9 @@ export class FamilyProxier {
     const wasOwed = this.isOwing;
     const wanted = this.#owed ?? this.#told();
     if (wanted === undefined) return NO_REPAIR;
-    const { script, lines } = await this.#write(() => wanted);
+    const { setting, groups } = wanted;
+    const plan = { setting, size: groups.size, groups: () => groups };
+    const { script, lines } = await this.#write(plan);
     return { wasOwed, lines, sample: script.sample(SAMPLE_LINES) };
   }
 
@@ -152,54 +172,73 @@ export class FamilyProxier {
   async #syncAll(setting: ProxierSetting): Promise<SyncReport> {
     this.#pending.clear();
     this.#rightText = undefined;
-    const { lines } = await this.#write(() => this.#planAll(setting));
+    const { lines } = await this.#write(this.#planAll(setting));
     return { kind: "full", lines };
   }
 
-  #planAll(setting: ProxierSetting): Wanted {
+  #planAll(setting: ProxierSetting): Plan {
     const { context } = setting;
-    const groups = new Map<string, GroupRules>([[BASE, this.#source.base(context)]]);
-    for (const key of this.#source.groups()) groups.set(key, this.#source.rulesOf(key, context));
-    return { setting, groups };
+    const source = this.#source;
+    const keys = [...source.groups()];
+    return {
+      setting,
+      size: keys.length,
+      groups: function* () {
+        yield [BASE, source.base(context)];
+        for (const key of keys) yield [key, source.rulesOf(key, context)];
+      },
+    };
   }
 
   /** Executes what differs between the kernel's rules and these; owed until that is done. */
-  async #write(plan: PlanWanted): Promise<Written> {
-    const { wanted, script, executed } = await this.#planning.take(async () => {
-      const saved = await this.#save(plan);
-      const wanted = plan();
-      this.#owed = wanted;
-      const script = this.#compare(saved, wanted);
-      return { wanted, script, executed: this.#execute(script) };
-    });
-    // The tool takes longer than these.
-    this.#ruleset.hold();
-    const lines = script.size;
-    await executed;
-    this.#setting = wanted.setting;
-    this.#owed = undefined;
-    return { script, lines };
-  }
-
-  /** What the kernel has. Where it can not be read, the rules are owed all the same. */
-  async #save(plan: PlanWanted): Promise<string> {
+  async #write(plan: Plan): Promise<Written> {
     try {
-      return withoutCounters(await this.#tool.save());
+      const { script, executed } = await this.#planning.take(() => this.#begin(plan));
+      // The tool takes longer than these.
+      this.#ruleset.hold();
+      await executed;
+      this.#setting = plan.setting;
+      this.#owed = undefined;
+      return { script, lines: script.size };
     } catch (error) {
-      this.#owed = plan();
+      this.#owed = { setting: plan.setting, groups: new Map(plan.groups()) };
       throw error;
     }
   }
 
-  #compare(saved: string, { setting, groups }: Wanted): RestoreScript {
-    if (saved === this.#rightText) return new RestoreScript();
+  /** Settles when all is worked out, which the tool may be busy with for longer. */
+  async #begin(plan: Plan): Promise<Execution> {
+    const saved = withoutCounters(await this.#tool.save());
+    if (saved === this.#rightText) return NOTHING_TO_DO;
     const actual = parseSave(saved);
-    const script = this.#ruleset.compare(actual, groups);
-    compareJumps(actual, JUMPS, isKubeProxyChain, script);
-    removeIpvsChains(actual, script);
-    compareGuard(actual, setting.guardsLoopback, script);
+    const hasNone = ![...actual.keys()].some(isOwnedChain);
+    if (plan.size >= MANY_GROUPS && hasNone) return this.#tellAlong(plan, actual);
+    const script = this.#ruleset.compare(actual, await workOut(plan));
+    compareAround(actual, plan.setting, script);
     if (script.isEmpty) this.#rightText = saved;
-    return script;
+    return { script, executed: this.#execute(script) };
+  }
+
+  /** Has the tool read the first rules while the others are worked out. */
+  async #tellAlong(plan: Plan, actual: SavedChains): Promise<Execution> {
+    const script = new RestoreScript();
+    const { mode } = this.#tool;
+    const ruleset = this.#ruleset;
+    let onPlanned: () => void;
+    const planned = new Promise<void>((resolve) => {
+      onPlanned = resolve;
+    });
+    const steps = function* (): Generator<void> {
+      yield* ruleset.fill(plan.groups(), script);
+      compareAround(actual, plan.setting, script);
+      onPlanned();
+    };
+    const executed = this.#watch.ours(
+      () => script.transactionCount(mode),
+      () => this.#tool.restore(script.renderAlong(mode, LARGEST_TABLE, steps())),
+    );
+    await Promise.race([planned, executed]);
+    return { script, executed };
   }
 
   async #execute(script: RestoreScript): Promise<void> {
@@ -207,8 +246,25 @@ export class FamilyProxier {
     this.#rightText = undefined;
     const { mode } = this.#tool;
     const restore = () => this.#tool.restore(script.render(mode));
-    await this.#watch.ours(script.transactionCount(mode), restore);
+    await this.#watch.ours(() => script.transactionCount(mode), restore);
   }
+}
+
+/** In steps: whoever reads what was told before is not held up. */
+async function workOut(plan: Plan): Promise<ReadonlyMap<string, GroupRules>> {
+  const groups = new Map<string, GroupRules>();
+  for (const [key, group] of plan.groups()) {
+    groups.set(key, group);
+    if (groups.size % GROUPS_IN_A_STEP === 0) await nextTurn();
+  }
+  return groups;
+}
+
+/** What is to be done beside the rules of groups. */
+function compareAround(actual: SavedChains, setting: ProxierSetting, script: RestoreScript): void {
+  compareJumps(actual, JUMPS, isKubeProxyChain, script);
+  removeIpvsChains(actual, script);
+  compareGuard(actual, setting.guardsLoopback, script);
 }
 
 /** Those that the mode IPVS left would go on refusing and marking packets. */

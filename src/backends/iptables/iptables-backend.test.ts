@@ -10,7 +10,7 @@ import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
+import { type Exec, type ExecOptions, stdinText } from "../../platform/linux/exec.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
 import { createIptablesBackend } from "./create-iptables-backend.ts";
 import { IPTABLES } from "./definition.ts";
@@ -36,13 +36,23 @@ const endpoint = (name: string, more: object = {}): ModelObject =>
 class FakeTools implements Exec {
   readonly scripts: { readonly program: string; readonly text: string }[] = [];
   readonly complaints = new Map<string, string>();
+  /** How many pieces of its input a tool reads that complains. */
+  readsBeforeComplaint = 0;
 
-  async run(program: string, args: readonly string[], options: { stdin?: string } = {}) {
+  #readSome(stdin: Iterable<string>): void {
+    const pieces = stdin[Symbol.iterator]();
+    for (let count = 0; count < this.readsBeforeComplaint; count += 1) pieces.next();
+  }
+
+  async run(program: string, args: readonly string[], { stdin }: ExecOptions = {}) {
     const complaint = this.complaints.get(program);
-    if (complaint !== undefined) return { exitCode: 1, stdout: "", stderr: complaint };
+    if (complaint !== undefined) {
+      if (stdin !== undefined) this.#readSome(stdin);
+      return { exitCode: 1, stdout: "", stderr: complaint };
+    }
     const isTried = args.includes("--test") || args.includes("--version");
     if (program.endsWith("-restore") && !isTried)
-      this.scripts.push({ program, text: options.stdin ?? "" });
+      this.scripts.push({ program, text: stdinText(stdin) });
     return { exitCode: 0, stdout: "", stderr: "" };
   }
 }
@@ -177,6 +187,27 @@ test("a sync that fails says why, and the next one compares everything", async (
   expect(setup.tools.scripts).toHaveLength(1);
   expect(setup.tools.scripts[0]?.text).toContain(":KUBE-POSTROUTING");
   expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("a first sync of many services that fails half-way is made up for, with all of them", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  const many = Array.from({ length: 600 }, (_, index) => ({
+    ...web,
+    name: `many-${index}`,
+    clusterIPs: [`10.97.${index >> 8}.${index & 255}`],
+  }));
+  tell([node, web, endpoint("1"), ...many]);
+  setup.tools.readsBeforeComplaint = 1;
+  setup.tools.complaints.set("iptables-nft-restore", "iptables-restore: line 3 failed");
+  await expect(sync()).rejects.toThrow("line 3 failed");
+  setup.tools.scripts.length = 0;
+
+  setup.tools.complaints.clear();
+  await setup.passPeriod();
+  const [script] = setup.tools.scripts.filter(({ program }) => program === "iptables-nft-restore");
+  for (const { clusterIPs } of many) expect(script?.text).toContain(`-d ${clusterIPs[0]}/32 `);
+  expect(script?.text).toContain("10.1.0.1:53");
 });
 
 test("programs that were taken out are put in again by a repair, unless all was removed", async () => {

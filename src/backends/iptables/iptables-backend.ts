@@ -200,7 +200,7 @@ export class IptablesBackend implements Backend {
     });
     this.#fixed ??= fixedSettingOf(this.#options, this.#rules, this.#isLiberal);
     const fixed = this.#fixed;
-    // The tool is busy with the few rules of IPv6 while those of IPv4 are worked out.
+    // The few rules of IPv6 first: after many of IPv4 the kernel is busy for a while, and the tool waits.
     const results = await Promise.allSettled(
       [...this.#proxiers].reverse().map(async ([family, proxier]) => {
         const setting = proxierSettingOf(family, fixed, this.#rules);

@@ -6,7 +6,7 @@ import type { RoutePolicy } from "../../core/route/route-policy.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
+import { type Exec, stdinText } from "../../platform/linux/exec.ts";
 import { createIptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { FamilyPlane } from "./family-plane.ts";
@@ -37,7 +37,7 @@ export class FakeMachine {
   device = "eth0";
 
   readonly exec: Exec = {
-    run: async (program, _, { stdin = "" } = {}) => {
+    run: async (program, _, { stdin } = {}) => {
       const tool = program.replace(/-(save|restore)$/, "");
       if (program === "ip") {
         return { exitCode: 0, stdout: JSON.stringify([{ dev: this.device }]), stderr: "" };
@@ -45,7 +45,7 @@ export class FakeMachine {
       if (!tool.endsWith("-legacy")) {
         throw new CoreError("ERR_NOT_POSSIBLE_HERE", `there is no ${program}`);
       }
-      if (program.endsWith("-restore")) this.#restored.set(tool, savedAfter(stdin));
+      if (program.endsWith("-restore")) this.#restored.set(tool, savedAfter(stdinText(stdin)));
       return { exitCode: 0, stdout: this.#restored.get(tool) ?? "", stderr: "" };
     },
   };

@@ -1,7 +1,7 @@
 import { CoreError } from "../../core/errors.ts";
 import { createFullStateSink } from "../../core/sinks/fullstate.ts";
 import type { Op } from "../../core/view/ops.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
+import { type Exec, stdinText } from "../../platform/linux/exec.ts";
 import { detectMode } from "../../platform/linux/iptables/detect-mode.ts";
 import {
   createIptablesTool,
@@ -136,6 +136,6 @@ function recordingTool(
     mode,
     save: async () => (real === undefined ? "" : tool.save()),
     restore: async (script) =>
-      recorder.record(restoreCommand(family, mode).join(" "), [script.trimEnd()]),
+      recorder.record(restoreCommand(family, mode).join(" "), [stdinText(script).trimEnd()]),
   };
 }

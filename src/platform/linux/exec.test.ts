@@ -1,4 +1,7 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { execChecked, systemExec } from "./exec.ts";
 
 test("gives both outputs and the exit code, and passes arguments without a shell", async () => {
@@ -26,6 +29,42 @@ describe.each(["as it is", "/nowhere"])("with TMPDIR %s", (folder) => {
   test("a program that does not read its input is no error", async () => {
     const stdin = "x".repeat(1_000_000);
     expect((await systemExec.run("true", [], { stdin })).exitCode).toBe(0);
+  });
+});
+
+describe("pieces of standard input", () => {
+  function* pieces(count: number, told: number[]): Generator<string> {
+    for (let number = 0; number < count; number += 1) {
+      told.push(number);
+      yield "x".repeat(100_000);
+    }
+  }
+
+  test("are read one after the other", async () => {
+    const { stdout } = await systemExec.run("wc", ["-c"], { stdin: pieces(30, []) });
+    expect(stdout.trim()).toBe("3000000");
+  });
+
+  test("are asked for as they are read", async () => {
+    const told: number[] = [];
+    const { exitCode } = await systemExec.run("sh", ["-c", "head -c 1 >/dev/null; exit 4"], {
+      stdin: pieces(1000, told),
+    });
+    expect(exitCode).toBe(4);
+    expect(told.length).toBeLessThan(100);
+  });
+
+  test("end the program where one can not be had, which hears no end of its input", async () => {
+    function* failing(): Generator<string> {
+      yield "first\n";
+      throw new TypeError("the second one");
+    }
+    const folder = mkdtempSync(join(tmpdir(), "exec-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const args = ["-c", `cat >/dev/null; touch ${join(folder, "ended")}`];
+    const stdin = failing();
+    await expect(systemExec.run("sh", args, { stdin })).rejects.toThrow("the second one");
+    expect(readdirSync(folder)).toEqual([]);
   });
 });
 

@@ -4,14 +4,22 @@ import { CoreError, type ErrorCode } from "../../core/errors.ts";
 import { spoolText } from "./spooled-text.ts";
 
 export interface ExecOptions {
-  /** What the program reads from its standard input; nothing by default. */
-  readonly stdin?: string;
+  /**
+   * What the program reads from its standard input; nothing by default. Pieces are asked for as it reads
+   * them; where one can not be had the program is killed, and the error is that of the piece.
+   */
+  readonly stdin?: string | Iterable<string>;
   /** It is killed after that. Default: `DEFAULT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   /** More than that of either output is an error. Default: `DEFAULT_MAX_OUTPUT_BYTES`. */
   readonly maxOutputBytes?: number;
   /** In place of the environment of this process, plus `LC_ALL=C`: messages are read by programs. */
   readonly env?: Readonly<Record<string, string>>;
+}
+
+/** All that a program is to read. */
+export function stdinText(stdin: ExecOptions["stdin"] = ""): string {
+  return typeof stdin === "string" ? stdin : [...stdin].join("");
 }
 
 /** What a program that ran to its end left. */
@@ -73,7 +81,8 @@ function runProgram(
   const { stdin = "", timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, env = process.env } = options;
   return new Promise((resolve, reject) => {
-    const spooled = stdin.length > PIPE_BYTES ? spoolText(stdin) : undefined;
+    const isLong = typeof stdin === "string" && stdin.length > PIPE_BYTES;
+    const spooled = isLong ? spoolText(stdin) : undefined;
     const stdio: StdioOptions = [spooled ?? "pipe", "pipe", "pipe"];
     let child: ChildProcess;
     try {
@@ -81,13 +90,14 @@ function runProgram(
     } finally {
       if (spooled !== undefined) closeSync(spooled);
     }
-    let problem: CoreError | undefined;
-    const kill = (what: string) => {
-      problem ??= fail("ERR_PROGRAM_FAILED", program, args, what);
+    let problem: unknown;
+    const kill = (reason: unknown) => {
+      problem ??= reason;
       child.kill("SIGKILL");
     };
-    const timer = setTimeout(() => kill(`took longer than ${timeoutMs} ms`), timeoutMs);
-    const tooMuch = () => kill(`printed more than ${maxOutputBytes} bytes`);
+    const killFor = (what: string) => kill(fail("ERR_PROGRAM_FAILED", program, args, what));
+    const timer = setTimeout(() => killFor(`took longer than ${timeoutMs} ms`), timeoutMs);
+    const tooMuch = () => killFor(`printed more than ${maxOutputBytes} bytes`);
     const stdout = collect(child.stdout, maxOutputBytes, tooMuch);
     const stderr = collect(child.stderr, maxOutputBytes, tooMuch);
     child.on("error", (cause) => {
@@ -102,8 +112,24 @@ function runProgram(
     });
     // A program may end without having read it all; its exit code tells why.
     child.stdin?.on("error", () => undefined);
-    child.stdin?.end(stdin);
+    if (typeof stdin === "string") child.stdin?.end(stdin);
+    else if (child.stdin !== null) feed(child.stdin, stdin[Symbol.iterator](), kill);
   });
+}
+
+/** Asks for the next piece when the last one was taken. */
+function feed(
+  stream: NodeJS.WritableStream,
+  pieces: Iterator<string>,
+  onFailure: (error: unknown) => void,
+): void {
+  try {
+    const { done, value } = pieces.next();
+    if (done === true) stream.end();
+    else stream.write(value, (gone) => gone ?? feed(stream, pieces, onFailure));
+  } catch (error) {
+    onFailure(error);
+  }
 }
 
 function collect(

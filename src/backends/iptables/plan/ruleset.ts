@@ -67,14 +67,8 @@ export class Ruleset {
 
   /** What has to be executed so that the kernel, which holds `actual`, has just these groups. */
   compare(actual: SavedChains, desired: ReadonlyMap<string, GroupRules>): RestoreScript {
-    this.#groups.clear();
-    this.#shared.clear();
-    this.#unheld = [];
-    this.#ownCount = 0;
-    for (const [key, group] of desired) {
-      this.#groups.set(key, group);
-      this.#ownCount += group.ownCount;
-    }
+    this.#forget();
+    for (const [key, group] of desired) this.#take(key, group);
     const script = new RestoreScript();
     const unwanted = new Set([...actual.keys()].filter(isOwnedChain));
     for (const { own } of desired.values()) {
@@ -95,6 +89,40 @@ export class Ruleset {
       else if (actual.get(chain)?.length !== 0) script.write(chain, "");
     }
     return script;
+  }
+
+  /**
+   * The same for a kernel that has none of these chains, group by group, as they are worked out. The chains
+   * that the base shares with others come first, so that all may lead to them.
+   */
+  *fill(desired: Iterable<readonly [string, GroupRules]>, script: RestoreScript): Generator<void> {
+    this.#forget();
+    const known = new Set<ChainId>();
+    for (const [key, group] of desired) {
+      this.#take(key, group);
+      for (const chain of group.shared.keys()) {
+        if (!known.has(chain)) script.empty(chain);
+        known.add(chain);
+      }
+      for (const [chain, text] of group.own) script.write(chain, text);
+      yield;
+    }
+    for (const [id, groups] of sharedRules(this.#groups)) {
+      this.#unheld.push({ id, groups, actual: undefined });
+      script.fill(id, chainText(id, orderedRules(groups)));
+    }
+  }
+
+  #forget(): void {
+    this.#groups.clear();
+    this.#shared.clear();
+    this.#unheld = [];
+    this.#ownCount = 0;
+  }
+
+  #take(key: string, group: GroupRules): void {
+    this.#groups.set(key, group);
+    this.#ownCount += group.ownCount;
   }
 
   /** Makes ready for changes; whoever has a script executed can have that done meanwhile. */

@@ -13,8 +13,11 @@ export interface IptablesTool {
   readonly mode: IptablesMode;
   /** All rules of all tables, or of one, as `iptables-save` prints them. */
   save(table?: TableName): Promise<string>;
-  /** Executes a script; each of its tables is changed as a whole or not at all. */
-  restore(script: string): Promise<void>;
+  /**
+   * Executes a script; each of its tables is changed as a whole or not at all. Pieces are asked for as the
+   * tool reads them.
+   */
+  restore(script: string | Iterable<string>): Promise<void>;
 }
 
 const COMMANDS: Readonly<Record<Family, string>> = { v4: "iptables", v6: "ip6tables" };

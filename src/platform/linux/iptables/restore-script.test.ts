@@ -42,3 +42,61 @@ test("very many lines are told to iptables-nft in parts that do not make it slow
     8,
   );
 });
+
+test.each(["legacy", "nft"] as const)(
+  "chains are told along with the steps that write them: %s",
+  (mode) => {
+    const script = new RestoreScript();
+    let written = 0;
+    const steps = function* () {
+      for (; written < 500; written += 1) {
+        yield script.write(`nat C-${written}`, `-A C-${written} -j A\n-A C-${written} -j B`);
+      }
+      script.insert("nat OUTPUT", ["-j C-0"]);
+      script.write("filter F", "-A F -j DROP");
+    };
+    const writtenThen: number[] = [];
+    let text = "";
+    for (const piece of script.renderAlong(mode, "nat", steps())) {
+      writtenThen.push(written);
+      text += piece;
+    }
+    // Not all at the end.
+    expect(writtenThen.filter((count) => count > 0 && count < 500)).toHaveLength(2);
+    const lines = Array.from({ length: 500 }, (_, index) => [
+      `:C-${index} - [0:0]`,
+      `-A C-${index} -j A`,
+      `-A C-${index} -j B`,
+    ]);
+    const isParted = mode === "nft";
+    expect(sorted(text)).toEqual(
+      sorted(
+        [
+          "*nat",
+          ...(isParted ? ["-S"] : []),
+          ...lines.flat(),
+          ...(isParted ? ["COMMIT", "*nat"] : []),
+          "-I OUTPUT 1 -j C-0",
+          "COMMIT",
+          "*filter",
+          ":F - [0:0]",
+          "-A F -j DROP",
+          "COMMIT",
+        ].join("\n"),
+      ),
+    );
+    // Each chain before its rules, hooks behind them all; those apart also behind what refuses packets.
+    expect(text.indexOf(":C-7 ")).toBeLessThan(text.indexOf("-A C-7 "));
+    expect(text.indexOf("-I OUTPUT")).toBeGreaterThan(text.indexOf("-A C-499 "));
+    expect(text.indexOf("*filter") < text.indexOf("-I OUTPUT")).toBe(isParted);
+    expect(script.transactionCount(mode)).toBe(isParted ? 3 : 2);
+    expect(script.size).toBe(500 * 3 + 1 + 2);
+  },
+);
+
+function sorted(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .sort();
+}

@@ -3,6 +3,8 @@ import type { IptablesMode } from "./iptables-tool.ts";
 
 /** From so many lines on, a table of iptables-nft is told in parts. */
 const MANY_LINES = 5000;
+/** Of `renderAlong`: some tens of kilobytes. */
+const CHAINS_IN_A_PIECE = 200;
 
 /**
  * iptables-nft notes each chain that a line names in a sorted list, which it walks from its beginning
@@ -15,12 +17,23 @@ const READ_ALL: readonly string[] = ["-S"];
 /** Changes to the chains of all tables, as data; rendered for `iptables-restore --noflush`. */
 export class RestoreScript {
   readonly #tables = new Map<TableName, TableEdits>();
+  /** What `renderAlong` gave away. */
+  readonly #told = { transactions: 0, lines: 0 };
 
   /** Creates the chain, or empties it, and fills it. @param text as `chainText` gives it */
   write(chain: ChainId, text: string): void {
-    const edits = this.#edits(chain);
-    edits.emptied.push(`:${nameOf(chain)} - [0:0]`);
-    if (text !== "") edits.added.push(text);
+    this.empty(chain);
+    this.fill(chain, text);
+  }
+
+  /** Creates the chain, or empties it. */
+  empty(chain: ChainId): void {
+    this.#edits(chain).emptied.push(`:${nameOf(chain)} - [0:0]`);
+  }
+
+  /** Puts rules behind all others. @param text as `chainText` gives it */
+  fill(chain: ChainId, text: string): void {
+    if (text !== "") this.#edits(chain).added.push(text);
   }
 
   /** Puts rules in front of all others, in this order. */
@@ -40,9 +53,8 @@ export class RestoreScript {
 
   /** Deletes a chain of ours with all its rules. */
   deleteChain(chain: ChainId): void {
-    const edits = this.#edits(chain);
-    edits.emptied.push(`:${nameOf(chain)} - [0:0]`);
-    edits.deleted.push(`-X ${nameOf(chain)}`);
+    this.empty(chain);
+    this.#edits(chain).deleted.push(`-X ${nameOf(chain)}`);
   }
 
   /** Deletes a chain that has no rules left. */
@@ -55,12 +67,12 @@ export class RestoreScript {
   }
 
   transactionCount(mode: IptablesMode): number {
-    return this.#transactions(mode).length;
+    return this.#told.transactions + this.#transactions(mode).length;
   }
 
-  /** How many lines would be executed. */
+  /** How many lines would be executed, or were told already. */
   get size(): number {
-    let size = 0;
+    let size = this.#told.lines;
     for (const edits of this.#tables.values()) size += countLines(edits);
     return size;
   }
@@ -81,15 +93,42 @@ export class RestoreScript {
    * more when it is deleted.
    */
   render(mode: IptablesMode): string {
-    return this.#transactions(mode)
-      .map(({ table, lines }) => [`*${table}`, ...lines.flat(), "COMMIT", ""].join("\n"))
-      .join("\n");
+    return renderTransactions(this.#transactions(mode));
+  }
+
+  /**
+   * The same in pieces, for a table with very many chains that are written in steps: the tool reads the
+   * first ones while the next are worked out. No chain may lead to one that comes in a later step. The
+   * other tables follow.
+   */
+  *renderAlong(mode: IptablesMode, table: TableName, steps: Iterable<unknown>): Generator<string> {
+    const isParted = mode === "nft";
+    yield linesText([`*${table}`, ...(isParted ? READ_ALL : [])]);
+    for (const _ of steps) {
+      const edits = this.#tables.get(table);
+      if (edits !== undefined && edits.added.length >= CHAINS_IN_A_PIECE) {
+        yield this.#tell(edits.emptied, edits.added);
+      }
+    }
+    const { emptied, removed, added, hooks, deleted } = this.#editsIn(table);
+    yield this.#tell(emptied, removed, added);
+    if (!isParted) yield this.#tell(hooks.removed, hooks.added, deleted);
+    yield linesText(["COMMIT"]);
+    this.#told.transactions += 1;
+    yield `\n${renderTransactions(this.#transactions(mode))}`;
+  }
+
+  #tell(...parts: readonly string[][]): string {
+    const lines = parts.flat();
+    for (const line of lines) this.#told.lines += lineCount(line);
+    for (const part of parts) part.length = 0;
+    return linesText(lines);
   }
 
   #transactions(mode: IptablesMode): readonly Transaction[] {
     return TABLES.flatMap((table) => {
       const edits = this.#tables.get(table);
-      if (edits === undefined) return [];
+      if (edits === undefined || countLines(edits) === 0) return [];
       const isSlow = mode === "nft" && countLines(edits) >= MANY_LINES;
       const parts = isSlow ? partsOf(edits) : [linesOf(edits)];
       return parts.map((lines) => ({ table, lines }));
@@ -102,7 +141,10 @@ export class RestoreScript {
   }
 
   #edits(chain: ChainId): TableEdits {
-    const table = tableOf(chain);
+    return this.#editsIn(tableOf(chain));
+  }
+
+  #editsIn(table: TableName): TableEdits {
     const edits = this.#tables.get(table) ?? {
       emptied: [],
       removed: [],
@@ -126,6 +168,16 @@ interface TableEdits {
   readonly added: string[];
   readonly hooks: { readonly removed: string[]; readonly added: string[] };
   readonly deleted: string[];
+}
+
+function renderTransactions(transactions: readonly Transaction[]): string {
+  return transactions
+    .map(({ table, lines }) => linesText([`*${table}`, ...lines.flat(), "COMMIT"]))
+    .join("\n");
+}
+
+function linesText(lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
 function linesOf({ emptied, removed, added, hooks, deleted }: TableEdits): readonly string[][] {
