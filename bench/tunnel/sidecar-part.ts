@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Authority, createAuthority } from "../../src/brain/identity/authority.ts";
 import { startHttpServers } from "../lb/http-servers.ts";
+import { cpuSecondsOf } from "../lb/process-tree.ts";
 import { freePort, type ServiceProcess, startService } from "../lb/service-process.ts";
 import { median } from "../support/measure.ts";
 import type { Figure } from "../support/report.ts";
@@ -23,57 +24,80 @@ const WARM_UP = 300;
 /** How long it takes to ask once, in microseconds, one after the other. */
 type Ask = (port: number, requests: number) => Promise<number>;
 
+/** Where requests go to, and the sidecars on their way. */
+interface Place {
+  readonly port: number;
+  readonly sidecars: readonly ServiceProcess[];
+}
+
+const AS_SHIPPED: readonly string[] = [];
+/** As it was before loops stayed awake between the packets of a request. */
+const ASLEEP: readonly string[] = ["--stay-awake", "off"];
+
 /** What a pair of sidecars (out and in, a process each, one loop each) adds to a request on loopback. */
 export async function measureSidecars(options: PartOptions): Promise<PartResult> {
   const servers = await startHttpServers(options.folder);
-  const running: ServiceProcess[] = [];
+  const places = new Map<string, Place>();
   try {
     const [server = 0] = servers.ports;
-    const places = new Map([
-      ["direct", server],
-      ["plain", await startPair(options.folder, server, running)],
-      ["mutual TLS", await startPair(options.folder, server, running, await issue(options.folder))],
-    ]);
+    const { folder } = options;
+    const identity = await issue(folder);
+    places.set("direct", { port: server, sidecars: [] });
+    places.set("plain", await startPair(folder, server, AS_SHIPPED));
+    places.set("plain, asleep", await startPair(folder, server, ASLEEP));
+    places.set("mutual TLS", await startPair(folder, server, AS_SHIPPED, identity));
+    places.set("mutual TLS, asleep", await startPair(folder, server, ASLEEP, identity));
     return resultOf(await askAll(places, options));
   } finally {
-    for (const sidecar of running) await sidecar.stop();
+    for (const { sidecars } of places.values()) for (const one of sidecars) await one.stop();
     await servers.stop();
   }
 }
 
-/** @returns the port that leads through both */
 async function startPair(
   folder: string,
   server: number,
-  running: ServiceProcess[],
+  flags: readonly string[],
   files?: Identity,
-): Promise<number> {
+): Promise<Place> {
   const [inside, outside] = [await freePort(), await freePort()];
-  running.push(await startSidecar(folder, inside, server, files && { in: files }));
-  running.push(await startSidecar(folder, outside, inside, files && { out: files }));
-  return outside;
+  const first = await startSidecar(folder, inside, server, flags, files && { in: files });
+  const second = await startSidecar(folder, outside, inside, flags, files && { out: files });
+  return { port: outside, sidecars: [first, second] };
 }
 
 async function askAll(
-  places: ReadonlyMap<string, number>,
+  places: ReadonlyMap<string, Place>,
   { rounds, isQuick }: PartOptions,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const values = new Map<string, number[]>();
-  for (const port of places.values()) await askOnOne(port, WARM_UP);
+  const requests = isQuick ? QUICK_REQUESTS : REQUESTS;
+  const note = (key: string, value: number): void => {
+    values.set(key, [...(values.get(key) ?? []), value]);
+  };
+  for (const { port } of places.values()) await askOnOne(port, WARM_UP);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [name, port] of places) {
+    for (const [name, { port, sidecars }] of places) {
       for (const [kind, ask] of ASKS) {
-        const all = values.get(`${kind}, ${name}`) ?? [];
-        all.push(await ask(port, isQuick ? QUICK_REQUESTS : REQUESTS));
-        values.set(`${kind}, ${name}`, all);
+        const before = cpuMicroseconds(sidecars);
+        note(`${kind}, ${name}`, await ask(port, requests));
+        if (kind !== KEEP_ALIVE || sidecars.length === 0) continue;
+        note(`${CPU}, ${name}`, (cpuMicroseconds(sidecars) - before) / requests);
       }
     }
   }
   return values;
 }
 
+const KEEP_ALIVE = "keep-alive";
+const CPU = "CPU of the pair";
+
+function cpuMicroseconds(processes: readonly ServiceProcess[]): number {
+  return processes.reduce((sum, { pid }) => sum + cpuSecondsOf(pid) * US_PER_MS * US_PER_MS, 0);
+}
+
 const ASKS: ReadonlyMap<string, Ask> = new Map([
-  ["keep-alive", askOnOne],
+  [KEEP_ALIVE, askOnOne],
   ["new connections", askAnew],
 ]);
 
@@ -87,12 +111,18 @@ function resultOf(values: ReadonlyMap<string, readonly number[]>): PartResult {
         value: at(`${kind}, ${name}`) - at(`${kind}, direct`),
         unit: "µs",
         // The target is for a request; what connections cost besides is only told.
-        limit: kind === "keep-alive" ? LIMIT_US : undefined,
+        limit: kind === KEEP_ALIVE ? LIMIT_US : undefined,
+      });
+      figures.push({
+        name: "  the same where loops sleep between packets",
+        value: at(`${kind}, ${name}, asleep`) - at(`${kind}, direct`),
+        unit: "µs",
+        limit: undefined,
       });
     }
   }
   const rows = [...values].map(
-    ([key, all]) => `  ${key.padEnd(30)}${median(all).toPrecision(3)} µs`,
+    ([key, all]) => `  ${key.padEnd(38)}${median(all).toPrecision(3)} µs`,
   );
   return {
     text: ["a request at the median", ...rows].join("\n"),
@@ -176,6 +206,7 @@ function startSidecar(
   folder: string,
   port: number,
   to: number,
+  flags: readonly string[],
   identity: { readonly in?: Identity; readonly out?: Identity } | undefined,
 ): Promise<ServiceProcess> {
   const peers = ["spiffe://portolan/*"];
@@ -202,7 +233,7 @@ function startSidecar(
   writeFileSync(file, JSON.stringify({ version: 1, objects }));
   const run = ["run", "--from", `file:${file}`, "--to", "userspace", "--loops", "1"];
   const isSecured = identity?.in !== undefined;
-  const command = [process.execPath, MAIN, ...run, "--log-level", "warn"];
+  const command = [process.execPath, MAIN, ...run, "--log-level", "warn", ...flags];
   return isSecured ? startService(command, port, listens) : startService(command, port);
 }
 

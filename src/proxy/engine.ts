@@ -20,6 +20,8 @@ export interface EngineOptions {
   /** `posix` falls back to `node` where it does not work, and says so. */
   readonly provider: "posix" | "node";
   readonly log: Log;
+  /** Whether loops sleep between any two events, also where to stay awake would pay. */
+  readonly alwaysSleeps?: boolean;
   readonly drainTimeoutMs: number;
   /** The secret of tunnels; missing: nothing is reached or served by KCP. */
   readonly tunnels?: TunnelSettings | undefined;

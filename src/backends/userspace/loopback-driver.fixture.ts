@@ -130,6 +130,7 @@ async function createBackend(
   return createUserspaceBackend(
     {
       loops: 1,
+      stayAwake: "auto",
       drainTimeout: 1000,
       takeOver: false,
       nodeportAddresses,

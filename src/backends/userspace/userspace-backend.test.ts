@@ -23,6 +23,7 @@ const LOG: Log = {
 const CONTEXT = { nodeName: "node-a", log: LOG, stdout: new PassThrough() };
 const OPTIONS = {
   loops: undefined,
+  stayAwake: "auto",
   drainTimeout: 1234,
   nodeportAddresses: "primary",
   takeOver: false,

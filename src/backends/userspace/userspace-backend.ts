@@ -57,6 +57,7 @@ export async function createUserspaceBackend(
     world.createEngine({
       loops: options.loops ?? world.cores,
       provider: options.provider === "node" ? "node" : "posix",
+      alwaysSleeps: options.stayAwake === "off",
       drainTimeoutMs: options.drainTimeout,
       log,
       tunnels: world.tunnels,

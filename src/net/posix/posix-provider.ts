@@ -31,6 +31,8 @@ export interface PosixOptions {
   /** How many events one wait takes. */
   readonly maxEvents?: number;
   readonly pipeBytes?: number;
+  /** Whether it sleeps between any two events; see `PosixSelector`. */
+  readonly alwaysSleeps?: boolean;
   /** Where the descriptors are noted; see `DescriptorLedger`. */
   readonly ledgerMemory: SharedArrayBuffer;
 }
@@ -62,7 +64,10 @@ export class PosixProvider implements Provider, PosixHost {
     this.ledger = new DescriptorLedger(options.ledgerMemory);
     this.epoll = new Epoll(options.maxEvents ?? DEFAULT_MAX_EVENTS);
     this.ledger.note(this.epoll.descriptor);
-    this.selector = new PosixSelector(this.epoll);
+    this.selector = new PosixSelector(this.epoll, {
+      alwaysSleeps: options.alwaysSleeps,
+      nowMs: this.clock.nowMs,
+    });
     this.pipes = new PosixPipes(this.ledger, {
       capacityBytes: options.pipeBytes ?? DEFAULT_PIPE_BYTES,
       maxFree: MAX_FREE_PIPES,

@@ -9,7 +9,9 @@ import {
   EPOLLRDHUP,
 } from "../../platform/linux/abi.ts";
 import type { Epoll } from "../../platform/linux/epoll.ts";
+import { yieldProcessor } from "../../platform/linux/process-calls.ts";
 import { ENDING, FAILED, HANGUP, READABLE, type Selector, WRITABLE } from "../fd.ts";
+import { Patience } from "./patience.ts";
 
 /** tcp(7): a read stops before urgent bytes, so a short one does not mean that all was read. */
 const UNSURE = EPOLLPRI | EPOLLHUP | EPOLLERR;
@@ -24,17 +26,78 @@ export const SERVER_EVENTS: number = EPOLLIN | EPOLLEXCLUSIVE;
 /** Each write to an eventfd is an edge: nothing needs to be read from it. */
 export const WAKE_EVENTS: number = EPOLLET + EPOLLIN;
 
-/** epoll as a selector. It blocks; another thread ends a wait through a `WatchedFd`. */
+/** What a selector needs of epoll. */
+type EventSource = Pick<Epoll, "wait" | "slotAt" | "generationAt" | "eventsAt">;
+
+export interface PosixSelectorOptions {
+  readonly alwaysSleeps?: boolean | undefined;
+  readonly nowMs: () => number;
+}
+
+/** How long it looks for the next event before it sleeps. */
+const LOOK_MS = 0.2;
+/** What takes longer to serve is no short request. */
+const BRIEF_MS = 0.04;
+const NO_SLOT = -1;
+
+/**
+ * epoll as a selector. It blocks; another thread ends a wait through a `WatchedFd`. While one connection
+ * and its other side are all that is busy, it stays awake for a moment behind each short event, where that
+ * pays: who waits for the answer to one request feels each time that it would have to be woken. Where more is
+ * going on, sleep gathers events, which is cheaper.
+ */
 export class PosixSelector implements Selector {
   readonly blocks = true;
-  readonly #epoll: Epoll;
+  readonly #epoll: EventSource;
+  readonly #alwaysSleeps: boolean;
+  readonly #nowMs: () => number;
+  readonly #patience = new Patience();
+  /** The slots of the last event and of the one before, where each came alone. */
+  #lastSlot = NO_SLOT;
+  #earlierSlot = NO_SLOT;
+  #isLone = false;
+  /** When such an event was told. */
+  #toldMs = 0;
 
-  constructor(epoll: Epoll) {
+  constructor(epoll: EventSource, { alwaysSleeps = false, nowMs }: PosixSelectorOptions) {
     this.#epoll = epoll;
+    this.#alwaysSleeps = alwaysSleeps;
+    this.#nowMs = nowMs;
   }
 
   wait(timeoutMs: number): number {
-    return this.#epoll.wait(timeoutMs);
+    const found = timeoutMs !== 0 && this.#stays() ? this.#look() : 0;
+    const count = found > 0 ? found : this.#epoll.wait(timeoutMs);
+    this.#note(count);
+    return count;
+  }
+
+  #stays(): boolean {
+    if (!this.#isLone || this.#nowMs() - this.#toldMs > BRIEF_MS) return false;
+    return this.#patience.isDue();
+  }
+
+  #look(): number {
+    let count = this.#epoll.wait(0);
+    if (count > 0) return count;
+    const untilMs = this.#nowMs() + LOOK_MS;
+    do {
+      // Others may have the processor meanwhile.
+      yieldProcessor();
+      count = this.#epoll.wait(0);
+    } while (count === 0 && this.#nowMs() < untilMs);
+    if (count > 0) this.#patience.paid();
+    else this.#patience.failed();
+    return count;
+  }
+
+  #note(count: number): void {
+    if (this.#alwaysSleeps) return;
+    const slot = count === 1 ? this.#epoll.slotAt(0) : NO_SLOT;
+    this.#isLone = slot !== NO_SLOT && (slot === this.#lastSlot || slot === this.#earlierSlot);
+    this.#earlierSlot = this.#lastSlot;
+    this.#lastSlot = slot;
+    if (this.#isLone) this.#toldMs = this.#nowMs();
   }
 
   slotAt(index: number): number {

@@ -74,6 +74,7 @@ export interface LoopThreadData {
   readonly ledgerMemory: SharedArrayBuffer;
   readonly counterMemory: SharedArrayBuffer;
   readonly signalMemory: SharedArrayBuffer;
+  readonly alwaysSleeps: boolean;
   /** Missing: addresses of KCP can not be reached. */
   readonly tunnels?: TunnelSettings | undefined;
   /** For what tunnels count. */

@@ -45,7 +45,8 @@ export class LoopRuntime implements ReadyHandler {
   constructor(data: LoopThreadData, createProgram: CreateLoopProgram) {
     this.#data = data;
     this.#signal = new LoopSignal(data.signalMemory);
-    const posix = new PosixProvider({ ledgerMemory: data.ledgerMemory });
+    const { ledgerMemory, alwaysSleeps } = data;
+    const posix = new PosixProvider({ ledgerMemory, alwaysSleeps });
     const provider = withTunnels(posix, data);
     this.#log = createLoopLog({
       nowMs: () => provider.clock.nowMs(),

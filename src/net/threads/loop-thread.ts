@@ -44,6 +44,8 @@ export interface LoopThreadOptions {
   readonly maxHeapMb?: number;
   /** For addresses of KCP. */
   readonly tunnels?: TunnelSettings | undefined;
+  /** Whether it sleeps between any two events, also where to stay awake would pay. */
+  readonly alwaysSleeps?: boolean;
   /** What the program reports. */
   readonly onReport?: (body: unknown) => void;
 }
@@ -99,6 +101,7 @@ export class LoopThread {
       ledgerMemory: this.#ledgerMemory,
       counterMemory: LoopCounters.allocate(),
       signalMemory: LoopSignal.allocate(),
+      alwaysSleeps: options.alwaysSleeps ?? false,
       tunnels: options.tunnels,
       tunnelMemory: TunnelCounters.allocate(),
     };

@@ -1,6 +1,7 @@
 /** Calls on this process. */
 import { bindCall, failure } from "./binding.ts";
 
+const cYield = bindCall<[]>("int sched_yield()");
 const cPrlimit = bindCall<[number, number, number, number]>(
   "int prlimit(int, int, uintptr_t, uintptr_t)",
 );
@@ -14,4 +15,9 @@ export function prlimit(resource: number, newLimit: number, oldLimit: number): n
 /** _exit(2): ends all threads at once. Nothing is flushed and nobody is told. */
 export function exitNow(exitCode: number): void {
   cExit(exitCode);
+}
+
+/** sched_yield(2): whoever else wants this processor has it first. */
+export function yieldProcessor(): void {
+  cYield();
 }

@@ -33,6 +33,7 @@ export interface PosixFleetOptions {
   readonly startWorker?: LoopThreadHost["startWorker"] | undefined;
   readonly sleep: (ms: number) => Promise<void>;
   readonly inherited: InheritedSockets;
+  readonly alwaysSleeps?: boolean;
   readonly tunnels?: TunnelSettings | undefined;
 }
 
@@ -274,6 +275,7 @@ export class PosixFleet implements Fleet {
       program: PROGRAM,
       programData: data,
       tunnels: this.#options.tunnels,
+      alwaysSleeps: this.#options.alwaysSleeps ?? false,
       maxFds: connectionCap(this.#host.maxDescriptors, loops),
       onReport: (body) => this.#events.onReport(place, parseEngineReport(body)),
     });
