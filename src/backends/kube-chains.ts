@@ -32,7 +32,11 @@ export const MANGLE_CANARY: ChainId = "mangle KUBE-PROXY-CANARY";
 export const KUBELET_FIREWALL: ChainId = "filter KUBE-FIREWALL";
 
 /** Chains that are there as long as any service has a rule in them. */
-const SHARED_PREFIXES: readonly ChainId[] = ["filter KUBE-CIP-"];
+const SHARED_PREFIXES: readonly ChainId[] = [
+  "filter KUBE-CIP-",
+  "filter KUBE-NET-",
+  "nat KUBE-NET-",
+];
 
 /** Those of services, listeners and endpoints. The last one is of older kube-proxies. */
 const OWN_PREFIXES: readonly ChainId[] = [
@@ -128,4 +132,11 @@ export function isKubeProxyChain(chain: ChainId): boolean {
 /** Whether it goes with the last rule in it. */
 export function isPassingChain(chain: ChainId): boolean {
   return SHARED_PREFIXES.some((prefix) => chain.startsWith(prefix));
+}
+
+const WAY = /-j KUBE-(?:CIP|NET)-\w+$/;
+
+/** Whether a rule leads to such a chain. */
+export function isWay(rule: string): boolean {
+  return WAY.test(rule);
 }

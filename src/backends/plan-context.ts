@@ -24,14 +24,17 @@ export interface PlanContext {
   readonly everyDestination: readonly string[];
   /** The bit that marks what is to be masqueraded: `0x4000`. */
   readonly mark: string;
-  /** Rules say what they are for; left out in large clusters. */
-  readonly withComments: boolean;
+  /**
+   * Whether there are so many services that rules say nothing of what they are for, and that those for one
+   * address are looked for by its network.
+   */
+  readonly isLarge: boolean;
   /** Whether packets that conntrack takes for invalid are let through, as the kernel was told. */
   readonly isLiberal: boolean;
 }
 
 export interface ContextInput
-  extends Pick<PlanContext, "family" | "policy" | "node" | "withComments" | "isLiberal"> {
+  extends Pick<PlanContext, "family" | "policy" | "node" | "isLarge" | "isLiberal"> {
   readonly masqueradeBit: number;
   /** Interfaces of workloads, as iptables writes them: `cali+`; only for detection by interface. */
   readonly workloadInterfaces: readonly string[];

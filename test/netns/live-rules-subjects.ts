@@ -5,6 +5,7 @@ import { DEFAULT_ROUTE_POLICY, type RoutePolicy } from "../../src/core/route/rou
 import { TOPOLOGY } from "../../src/core/route/scenarios/topology.ts";
 import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { requires } from "../support/requires.ts";
+import { LARGE_CLUSTER } from "./large-cluster.ts";
 import { runLiveRulesProperty } from "./live-rules.property.ts";
 
 const { clusterCidrs } = TOPOLOGY;
@@ -26,15 +27,23 @@ export function describeLiveRules(numRuns: number): void {
     });
 
     for (const mode of IPTABLES_MODES) {
+      const subject = {
+        backend: IPTABLES.name,
+        capabilities: IPTABLES.capabilities,
+        options: { iptablesMode: mode, iptablesMinSyncPeriod: "0s" },
+        policy,
+        numRuns,
+      };
       describe(`iptables-${mode}, ${name}`, requires("linux", "root", "ip", "iptables"), () => {
-        runLiveRulesProperty({
-          backend: IPTABLES.name,
-          capabilities: IPTABLES.capabilities,
-          options: { iptablesMode: mode, iptablesMinSyncPeriod: "0s" },
-          policy,
-          numRuns,
-        });
+        runLiveRulesProperty(subject);
       });
+      describe(
+        `iptables-${mode} in a large cluster, ${name}`,
+        requires("linux", "root", "ip", "iptables"),
+        () => {
+          runLiveRulesProperty({ ...subject, first: LARGE_CLUSTER });
+        },
+      );
     }
   }
 }

@@ -27,6 +27,8 @@ export interface LiveRulesSubject {
   readonly backend: string;
   readonly capabilities: Capabilities;
   readonly options?: RawOptions;
+  /** What it is told first. */
+  readonly first?: readonly ModelObject[];
   readonly policy: RoutePolicy;
   readonly numRuns: number;
 }
@@ -50,6 +52,7 @@ export function runLiveRulesProperty(subject: LiveRulesSubject): void {
     process = new BackendProcess(network);
     const options = { ...subject.options, ...policyOptions(subject.policy) };
     await process.start(subject.backend, options);
+    if (subject.first !== undefined) await process.apply(subject.first);
   }, OPEN_TIMEOUT_MS);
 
   afterAll(async () => {

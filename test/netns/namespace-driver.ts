@@ -3,6 +3,7 @@ import type { ContractDriver, Observation } from "../../src/backends/contract-ju
 import { loadBackend } from "../../src/backends/registry.ts";
 import { familyOf, WILDCARDS } from "../../src/core/model/address.ts";
 import { PROTOCOLS, type Protocol } from "../../src/core/model/common.ts";
+import type { ModelObject } from "../../src/core/model/object.ts";
 import { hasAffinity, type Scenario } from "../../src/core/route/scenarios/scenario.ts";
 import type { RawOptions } from "./backend-messages.ts";
 import { BackendProcess } from "./backend-process.ts";
@@ -32,6 +33,8 @@ export interface NamespaceOptions {
   readonly backend: string;
   /** They win over what a scenario's policy says. */
   readonly options?: RawOptions;
+  /** What it is told first, before any scenario. */
+  readonly first?: readonly ModelObject[];
   /** Addresses that the node under test has beside its own. */
   readonly assigned?: readonly string[];
   /**
@@ -148,6 +151,7 @@ export class NamespaceDriver implements ContractDriver {
     if (this.#started === wanted) return;
     this.#started = "";
     await this.#backend.start(this.#options.backend, known);
+    if (this.#options.first !== undefined) await this.#backend.apply(this.#options.first);
     this.#started = wanted;
   }
 

@@ -9,7 +9,10 @@ import type { IPTABLES_OPTIONS } from "./options.ts";
 
 export type IptablesValues = ValuesOf<typeof IPTABLES_OPTIONS>;
 
-/** Above so many endpoints rules carry no comments: what they say is long, and read by nobody. */
+/**
+ * Above so many endpoints rules carry no comments, since what they say is long, and read by nobody; and a
+ * new connection would walk over those of all services.
+ */
 const LARGE_CLUSTER_ENDPOINTS = 1000;
 
 /** What is set when the backend starts. */
@@ -18,7 +21,7 @@ export interface FixedSetting {
   readonly masqueradeBit: number;
   readonly workloadInterfaces: readonly string[];
   readonly isLiberal: boolean;
-  readonly withComments: boolean;
+  readonly isLarge: boolean;
 }
 
 /** @throws CoreError ERR_USAGE */
@@ -32,7 +35,7 @@ export function fixedSettingOf(
     masqueradeBit: options.iptablesMasqueradeBit,
     workloadInterfaces: interfacesOf(options.podInterfaceNamePrefix),
     isLiberal,
-    withComments: rules.endpointCount <= LARGE_CLUSTER_ENDPOINTS,
+    isLarge: rules.endpointCount > LARGE_CLUSTER_ENDPOINTS,
   };
 }
 

@@ -359,3 +359,23 @@ test("rules of large clusters carry no comments", async () => {
   const text = await preview({ objects: [service(), ...many] });
   expect(text).not.toContain("default/web");
 });
+
+test("in large clusters the rules of an address stand in a chain for its network", async () => {
+  const many = Array.from({ length: 1001 }, (_, index) =>
+    endpoint(`${index}`, { addresses: [`10.2.${index >> 8}.${index & 255}`] }),
+  );
+  const near = service({ name: "near", clusterIPs: ["10.96.0.2"], externalIPs: ["203.0.113.9"] });
+  const far = service({ name: "far", clusterIPs: ["10.96.1.1"] });
+  const objects = [service(), near, far, ...many];
+  const top = await rulesOf("nat", "KUBE-SERVICES", { objects });
+  const ways = top.filter((rule) => rule.includes("KUBE-NET-"));
+  expect(ways.map((rule) => rule.split(" ")[3]).sort()).toEqual(["10.96.0.0/24"]);
+  const chain = ways[0]?.split(" ").at(-1) ?? "";
+  expect(await rulesOf("nat", chain, { objects })).toEqual([
+    expect.stringMatching(/-d 10\.96\.0\.1\/32 .*-j KUBE-SVC-/),
+  ]);
+  // Those without endpoints are refused, by their networks too.
+  const refused = await rulesOf("filter", "KUBE-SERVICES", { objects });
+  expect(refused.filter((rule) => rule.includes("KUBE-NET-")).length).toBe(2);
+  expect(top.at(-1)).toContain("KUBE-LISTENERS-ANY");
+});

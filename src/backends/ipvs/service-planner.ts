@@ -102,7 +102,7 @@ export class ServicePlanner {
     const known = state.further.nodes.get(this.#nodeName);
     const { zone = "", addresses = [], subnets = [] } = known ?? {};
     const node: RouteNode = { name: this.#nodeName, zone, addresses, subnets };
-    const fixed = { policy, masqueradeBit, workloadInterfaces, withComments: true };
+    const fixed = { policy, masqueradeBit, workloadInterfaces, isLarge: false };
     return createPlanContext({ family, node, ...fixed, isLiberal: true });
   }
 

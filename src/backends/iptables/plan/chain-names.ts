@@ -53,6 +53,11 @@ export function clusterIpChain(network: string): string {
   return `KUBE-CIP-${chainHash(network)}`;
 }
 
+/** The chain for what another one has for the addresses of one network. */
+export function networkChain(chain: string, network: string): string {
+  return `KUBE-NET-${chainHash(`${chain} ${network}`)}`;
+}
+
 /** The first 16 characters of the base 32 (RFC 4648) of a SHA-256: its first 10 bytes. */
 function chainHash(text: string): string {
   // A byte a character: half the cost of a buffer.

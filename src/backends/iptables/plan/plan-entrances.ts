@@ -10,6 +10,7 @@ import type { AccessList } from "../../access-list.ts";
 import { FIREWALL, REFUSED_EXTERNAL } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import type { GroupBuilder } from "./group-rules.ts";
+import { shareByNetwork } from "./network-chains.ts";
 import { comment, externalChain, type PortPlan } from "./plan-port-chains.ts";
 
 /** An address and port that clients outside call. */
@@ -46,13 +47,19 @@ export function planEntrance(
   if (target !== undefined) {
     for (const call of entrance.isNodePort ? [callTo(entrance)] : callsTo(entrance)) {
       const rule = renderRule({ ...call, ...comment(context, () => entrance.what), target });
-      builder.share(entrance.chain, rule);
+      shareByNetwork(builder, entrance.chain, call.destination, context, [rule]);
     }
   }
   for (const call of callsTo(entrance)) {
-    if (access !== undefined) builder.share(FIREWALL, ...denials(access, call, entrance, context));
+    const { destination } = call;
+    if (access !== undefined) {
+      const denied = denials(access, call, entrance, context);
+      shareByNetwork(builder, FIREWALL, destination, context, denied);
+    }
     const refused = refusals(call, entrance, context);
-    if (refused.length > 0) builder.share(REFUSED_EXTERNAL, ...refused);
+    if (refused.length > 0) {
+      shareByNetwork(builder, REFUSED_EXTERNAL, destination, context, refused);
+    }
   }
 }
 

@@ -197,7 +197,7 @@ function affinityMatches(
 
 /** What a rule is for, where rules say it; else it is not even worked out. */
 export function comment(context: PlanContext, say: () => string): { readonly comment?: string } {
-  return context.withComments ? { comment: say() } : UNSAID;
+  return context.isLarge ? UNSAID : { comment: say() };
 }
 
 const UNSAID: { readonly comment?: string } = {};

@@ -1,20 +1,14 @@
-import { familyOf, parseCidr } from "../../../core/model/address.ts";
+import { familyOf } from "../../../core/model/address.ts";
 import type { Service, ServicePort } from "../../../core/model/service.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
-import { type ChainId, chainId, nameOf } from "../../../platform/linux/iptables/chain-id.ts";
 import { hostNetwork, refusalTarget, renderRule } from "../../../platform/linux/iptables/rule.ts";
 import { sourceRangeAccess } from "../../access-list.ts";
-import {
-  CLUSTER_IPS,
-  HEALTH_PORTS,
-  NODE_PORTS,
-  REFUSED_SERVICES,
-  SERVICES,
-} from "../../kube-chains.ts";
+import { HEALTH_PORTS, NODE_PORTS, REFUSED_SERVICES, SERVICES } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { portOutcomes } from "../../port-targets.ts";
-import { clusterIpChain, serviceChains, servicePortName } from "./chain-names.ts";
+import { serviceChains, servicePortName } from "./chain-names.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
+import { shareByClusterIp, shareByNetwork } from "./network-chains.ts";
 import { planEntrance, REASONS } from "./plan-entrances.ts";
 import { type ListenerPlans, listenersTo, planListeners } from "./plan-listeners.ts";
 import { comment, internalChain, type PortPlan, planPortChains } from "./plan-port-chains.ts";
@@ -85,14 +79,17 @@ function planInternal(plan: PortPlan, context: PlanContext, builder: GroupBuilde
   const target = internalChain(plan);
   const list = service.internalTrafficPolicy === "Local" ? outcomes.local : outcomes.cluster;
   for (const ip of plan.clusterIPs) {
-    const call = { destination: hostNetwork(ip), protocol, port };
+    const destination = hostNetwork(ip);
+    const call = { destination, protocol, port };
     if (target !== undefined) {
       const commented = comment(context, () => `${plan.name} cluster IP`);
-      builder.share(SERVICES, renderRule({ ...call, ...commented, target }));
+      const rule = renderRule({ ...call, ...commented, target });
+      shareByNetwork(builder, SERVICES, destination, context, [rule]);
     } else if (list.kind !== "targets") {
       const commented = comment(context, () => `${plan.name} ${REASONS[list.kind]}`);
       const refusal = refusalTarget(list.kind, context.family, protocol);
-      builder.share(REFUSED_SERVICES, renderRule({ ...call, ...commented, target: refusal }));
+      const rule = renderRule({ ...call, ...commented, target: refusal });
+      shareByNetwork(builder, REFUSED_SERVICES, destination, context, [rule]);
     }
   }
 }
@@ -146,15 +143,13 @@ function planServiceWide(service: Service, context: PlanContext, builder: GroupB
   const key = `${service.namespace}/${service.name}`;
   for (const ip of service.clusterIPs) {
     if (familyOf(ip) !== family) continue;
-    const { chain, way } = chainOfNetwork(clusterIpNetwork(ip));
+    const destination = hostNetwork(ip);
     const commented = comment(context, () => `${key} has no such port`);
-    const call = { destination: hostNetwork(ip), ...commented };
-    builder.share(
-      chain,
+    const call = { destination, ...commented };
+    shareByClusterIp(builder, destination, [
       renderRule({ ...call, protocol: "TCP", target: refusalTarget("reject", family, "TCP") }),
       renderRule({ ...call, target: refusalTarget("reject", family, undefined) }),
-    );
-    builder.share(CLUSTER_IPS, way);
+    ]);
   }
   if (service.healthCheckNodePort === 0) return;
   builder.share(
@@ -166,31 +161,4 @@ function planServiceWide(service: Service, context: PlanContext, builder: GroupB
       target: "ACCEPT",
     }),
   );
-}
-
-/** A chain for the cluster IPs of a network, and the rule that leads to it. */
-interface NetworkChain {
-  readonly chain: ChainId;
-  readonly way: string;
-}
-
-/** Thousands of services share a few of them, and names of chains are hashes. */
-const networkChains = new Map<string, NetworkChain>();
-const MAX_KEPT_NETWORKS = 4096;
-
-function chainOfNetwork(network: string): NetworkChain {
-  const known = networkChains.get(network);
-  if (known !== undefined) return known;
-  if (networkChains.size >= MAX_KEPT_NETWORKS) networkChains.clear();
-  const chain = chainId("filter", clusterIpChain(network));
-  const way = renderRule({ destination: network, target: nameOf(chain) });
-  const made = { chain, way };
-  networkChains.set(network, made);
-  return made;
-}
-
-/** Cluster IPs of one such network stand in one chain: a /24, or a /120. */
-function clusterIpNetwork(ip: string): string {
-  if (familyOf(ip) === "v4") return `${ip.slice(0, ip.lastIndexOf("."))}.0/24`;
-  return parseCidr(`${ip}/120`)?.text ?? hostNetwork(ip);
 }

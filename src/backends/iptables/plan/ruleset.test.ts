@@ -201,3 +201,19 @@ describe("a comparison", () => {
     );
   });
 });
+
+test("ways to networks that groups share may stand in any order, other rules may not", () => {
+  const shared = (...rules: readonly string[]): GroupRules => group({}, ...rules);
+  const [one, two] = ["-d 1 -j KUBE-NET-A", "-d 2 -j KUBE-NET-B"];
+  const desired = new Map([
+    [BASE, NO_RULES],
+    ["a", shared(one, two)],
+    ["b", shared(two, one)],
+    ["c", shared("-d 3 -j X", "-d 3 -j Y")],
+  ]);
+  const compare = (...rules: readonly string[]) =>
+    new Ruleset().compare(new Map([["nat KUBE-SERVICES", rules]]), desired).isEmpty;
+  expect(compare(two, one, "-d 3 -j X", "-d 3 -j Y")).toBe(true);
+  expect(compare("-d 3 -j X", one, "-d 3 -j Y", two)).toBe(true);
+  expect(compare(one, two, "-d 3 -j Y", "-d 3 -j X")).toBe(false);
+});

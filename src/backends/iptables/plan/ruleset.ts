@@ -5,7 +5,7 @@ import { ledToByOthers } from "../../../platform/linux/iptables/compare-jumps.ts
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareRule, bareText } from "../../../platform/linux/iptables/rule.ts";
-import { CLUSTER_IPS, isOwnedChain, isPassingChain } from "../../kube-chains.ts";
+import { isOwnedChain, isPassingChain, isWay } from "../../kube-chains.ts";
 import { type GroupRules, NO_RULES } from "./group-rules.ts";
 import { SharedChain } from "./shared-chain.ts";
 
@@ -172,7 +172,7 @@ export class Ruleset {
     actual: readonly string[] | undefined,
     script: RestoreScript,
   ): void {
-    const isSame = actual !== undefined && hasGroups(actual, groups, id !== CLUSTER_IPS);
+    const isSame = actual !== undefined && hasGroups(actual, groups);
     this.#unheld.push({ id, groups, actual: isSame ? actual : undefined });
     if (!isSame) script.write(id, chainText(id, orderedRules(groups)));
   }
@@ -221,11 +221,7 @@ function changeOwn(before: GroupRules, after: GroupRules, script: RestoreScript)
 }
 
 /** Whether a chain holds just the rules of these groups: each in its order, those of the base last. */
-function hasGroups(
-  actual: readonly string[],
-  groups: readonly SharedRules[],
-  isOrdered: boolean,
-): boolean {
+function hasGroups(actual: readonly string[], groups: readonly SharedRules[]): boolean {
   const wanted = orderedRules(groups);
   if (actual.length !== wanted.length) return false;
   const positions = new Map(actual.map((rule, index) => [bareRule(rule), index]));
@@ -234,7 +230,10 @@ function hasGroups(
     let last = -1;
     for (const rule of rules) {
       const at = positions.get(bareRule(rule));
-      if (at === undefined || (isOrdered && at < last)) return false;
+      if (at === undefined) return false;
+      // Where groups share a way to a network, it stands where the first of them needed it.
+      if (isWay(rule)) continue;
+      if (at < last) return false;
       last = at;
     }
   }
