@@ -13,7 +13,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../src/core/errors.ts";
-import { alwaysDirect, measureIptables } from "./netfilter/iptables-part.ts";
+import { iptablesFlags, measureIptables } from "./netfilter/iptables-part.ts";
 import { measureKubeProxy } from "./netfilter/kube-proxy-part.ts";
 import { measureLayouts, measureManyServices, measureNftables } from "./netfilter/nftables-part.ts";
 import { type Part, progress, type Setting } from "./netfilter/setting.ts";
@@ -31,11 +31,11 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ["traffic-nftables", (setting) => measureTrafficOf(setting, "nftables", "nftables", {})],
   [
     "traffic-iptables-legacy",
-    (setting) => measureTrafficOf(setting, "iptables-legacy", "iptables", alwaysDirect("legacy")),
+    (setting) => measureTrafficOf(setting, "iptables-legacy", "iptables", iptablesFlags("legacy")),
   ],
   [
     "traffic-iptables-nft",
-    (setting) => measureTrafficOf(setting, "iptables-nft", "iptables", alwaysDirect("nft")),
+    (setting) => measureTrafficOf(setting, "iptables-nft", "iptables", iptablesFlags("nft")),
   ],
   [KUBE_PROXY, measureKubeProxy],
   // The last one: the kernel may be busy for a while with what was cut.

@@ -99,12 +99,7 @@ async function bareMs(scripts: string): Promise<number> {
   });
 }
 
-/** With so many services `auto` leaves connections to the rules: new ones are quicker by these. */
-export function alwaysDirect(mode: IptablesMode): Readonly<Record<string, string>> {
-  return { ...iptablesFlags(mode), directConnect: "on" };
-}
-
 /** Without the pause between changes that it makes by default: it would be measured too. */
-function iptablesFlags(mode: IptablesMode): Readonly<Record<string, string>> {
+export function iptablesFlags(mode: IptablesMode): Readonly<Record<string, string>> {
   return { iptablesMode: mode, iptablesMinSyncPeriod: "0s" };
 }

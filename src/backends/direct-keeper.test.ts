@@ -41,7 +41,7 @@ function are(item: ServiceEndpoints | undefined): DirectLookup {
   return () => item && { item, isRandom: true };
 }
 
-async function setUp(mode: DirectMode = "auto", mostAddresses = 1000) {
+async function setUp(mode: DirectMode = "auto") {
   const planes: FakeDirectPlane[] = [];
   const lines: string[] = [];
   const obstacle = { kind: "obstacle", what: "no cgroups", remedy: "mount them" } as const;
@@ -55,13 +55,11 @@ async function setUp(mode: DirectMode = "auto", mostAddresses = 1000) {
   const tell = (_: object, text: string) => void lines.push(text);
   const log = { debug: tell, info: tell, warn: tell, error: tell };
   const families = FAMILIES;
-  const limit = { addresses: mostAddresses, why: "rules are many" };
   const start = () =>
     DirectKeeper.start({
       mode,
       cgroup: undefined,
       families,
-      limit,
       open,
       log,
       backend: "nftables",
@@ -200,26 +198,6 @@ test("once closed it stays so; withdrawn, it comes back with the next sync", asy
   await keeper.advance();
   expect(planes).toHaveLength(2);
   expect(planes[1]?.isClosed).toBe(true);
-});
-
-test("where rules are too many for it, auto leaves all to them, and begins when they are few again", async () => {
-  const { planes, lines, start } = await setUp("auto", 0);
-  const keeper = await start();
-  keeper.retreat(WEB, are(await web(1)));
-  await keeper.advance();
-  await keeper.advance();
-  const why =
-    "services have 1 addresses, more than 0: rules are many; --direct-connect on does it all the same";
-  expect([planes.length, planes[0]?.isClosed]).toEqual([1, true]);
-  expect(keeper.summary()).toBe(`no direct connections: ${why}`);
-  expect(lines).toHaveLength(1);
-  keeper.retreat(WEB, are(undefined));
-  await keeper.advance();
-  expect(keeper.summary()).toBe("direct connections to 0 addresses");
-  const always = await (await setUp("on", 0)).start();
-  always.retreat(WEB, are(await web(1)));
-  await always.advance();
-  expect(always.summary()).toBe("direct connections to 1 addresses");
 });
 
 test("very many services are worked out once the rules are there, and are left to these meanwhile", async () => {

@@ -7,7 +7,6 @@ import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
 import type { DirectCounts, DirectPlane } from "../platform/linux/direct-connect/direct-plane.ts";
 import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
 import { directClaims } from "./direct-entries.ts";
-import { type DirectLimit, overLimit } from "./direct-limit.ts";
 import { DirectPlan } from "./direct-plan.ts";
 
 export type DirectMode = "auto" | "off" | "on";
@@ -29,8 +28,6 @@ export interface DirectKeeperOptions {
   readonly cgroup: string | undefined;
   /** Those that have rules. */
   readonly families: readonly Family[];
-  /** Of `auto`; missing where there is none. */
-  readonly limit?: DirectLimit;
   readonly open: OpenDirect;
   readonly log: Log;
   readonly backend: string;
@@ -105,13 +102,6 @@ export class DirectKeeper {
     // Whoever waits for the rules hears of them first.
     if (this.isLate) await setImmediate();
     this.#settle();
-    const { mode, limit } = this.#options;
-    const tooMany = mode === "auto" ? overLimit(limit, this.#plan.claimed) : undefined;
-    if (tooMany !== undefined) {
-      this.withdraw();
-      this.#explain("info", tooMany);
-      return;
-    }
     this.#attempt((plane) => {
       if (plane.isAttached()) return;
       this.withdraw();

@@ -56,11 +56,6 @@ export class DirectPlan {
     return this.#applied.size;
   }
 
-  /** Addresses and ports on which services answer by TCP, whether they are led anywhere or not. */
-  get claimed(): number {
-    return this.#claims.size;
-  }
-
   /** Addresses that there was no room for. */
   get unfit(): number {
     return this.#unfit;

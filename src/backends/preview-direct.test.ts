@@ -3,15 +3,10 @@ import { FAMILIES } from "../core/model/address.ts";
 import { endpointSchema } from "../core/model/endpoint.ts";
 import { serviceSchema } from "../core/model/service.ts";
 import type { DirectMode } from "./direct-keeper.ts";
-import type { DirectLimit } from "./direct-limit.ts";
 import { fullStateOf } from "./full-state.fixture.ts";
 import { type ProbeDirect, previewDirect } from "./preview-direct.ts";
 
-async function preview(
-  mode: DirectMode,
-  probe: ProbeDirect,
-  limit?: DirectLimit,
-): Promise<readonly string[]> {
+async function preview(mode: DirectMode, probe: ProbeDirect): Promise<readonly string[]> {
   const clusterIPs = ["10.96.0.1", "fd00:96::1"];
   const service = serviceSchema.parse({
     kind: "Service",
@@ -31,12 +26,10 @@ async function preview(
   const { services } = await fullStateOf([service, ...endpoints]);
   const isRandom = () => true;
   const cgroup = undefined;
-  const bounded = limit && { limit };
   return previewDirect({
     mode,
     cgroup,
     families: FAMILIES,
-    ...bounded,
     services,
     isRandom,
     probe,
@@ -56,12 +49,4 @@ test("says why nobody would, and nothing where it is off", async () => {
     "no direct connections: no cgroups; mount them",
   ]);
   expect(await preview("off", async () => obstacle)).toEqual([]);
-});
-
-test("says where addresses are too many for auto", async () => {
-  const limit = { addresses: 1, why: "rules are many" };
-  expect(await preview("auto", async () => undefined, limit)).toEqual([
-    "no direct connections: services have 2 addresses, more than 1: rules are many; --direct-connect on does it all the same",
-  ]);
-  expect(await preview("on", async () => undefined, limit)).toHaveLength(2);
 });

@@ -3,7 +3,6 @@ import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
 import type { DirectObstacle } from "../platform/linux/direct-connect/open-direct-plane.ts";
 import { directClaims } from "./direct-entries.ts";
 import type { DirectMode } from "./direct-keeper.ts";
-import { type DirectLimit, overLimit } from "./direct-limit.ts";
 import { DirectPlan } from "./direct-plan.ts";
 
 /** Undefined where connections can be direct. @param cgroup whose processes; undefined: all of them */
@@ -13,8 +12,6 @@ export interface DirectPreview {
   readonly mode: DirectMode;
   readonly cgroup: string | undefined;
   readonly families: readonly Family[];
-  /** Of `auto`; missing where there is none. */
-  readonly limit?: DirectLimit;
   readonly services: Iterable<readonly [string, ServiceEndpoints]>;
   readonly isRandom: (item: ServiceEndpoints) => boolean;
   readonly probe: ProbeDirect;
@@ -31,8 +28,6 @@ export async function previewDirect(preview: DirectPreview): Promise<readonly st
   for (const [key, item] of preview.services) {
     plan.replace(key, directClaims(item, preview.isRandom(item), preview.families));
   }
-  const tooMany = preview.mode === "auto" ? overLimit(preview.limit, plan.claimed) : undefined;
-  if (tooMany !== undefined) return [`no direct connections: ${tooMany}`];
   const lines = plan.entries().map(({ place, targets }) => {
     const shares = targets.map(
       ({ ip, port, share }) => `${formatHostPort(ip, port)} (${percent(share)})`,

@@ -77,7 +77,7 @@ const GUARD_COMMENT = [
 ];
 
 /** More than the tool of nft is told at once. */
-const MANY_SERVICES = 1000;
+const MANY_SERVICES = 1001;
 const MANY: readonly ModelObject[] = Array.from({ length: MANY_SERVICES }, (_, index) => {
   const name = `many-${index}`;
   const low = `${index >> 8}.${index & 255}`;
@@ -252,6 +252,28 @@ for (const mode of IPTABLES_MODES) {
       await second.backend.cleanup();
       // The tools leave hooks of theirs behind, without rules.
       expect(rulesOf(machine.rules())).toEqual(rulesOf(before));
+    });
+
+    test("a cluster that grows large has its rules by network, and keeps that until a restart", {
+      timeout: 120_000,
+    }, async () => {
+      const machine = new IptablesMachine(mode);
+      const running = await machine.start();
+      await running.apply(STATE);
+      expect(machine.rules()).not.toContain("KUBE-NET-");
+      await running.apply([...STATE, ...MANY]);
+      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.97\.3\.0\/24 -j KUBE-NET-/);
+      expect(machine.rules()).not.toMatch(/-A KUBE-SERVICES -d 10\.97\.\d+\.\d+\/32/);
+      await running.apply(STATE);
+      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.96\.0\.0\/24 -j KUBE-NET-/);
+      expect(machine.rules()).not.toContain("10.97.3.0/24");
+      await running.passSyncPeriod();
+      running.takeScripts();
+      await running.stop();
+      const second = await machine.start();
+      await second.apply(STATE);
+      expect(machine.rules()).not.toContain("KUBE-NET-");
+      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.96\.0\.10\/32 /);
     });
 
     test("the state of every scenario reads back as it was told", {

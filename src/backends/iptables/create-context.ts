@@ -15,7 +15,7 @@ export type IptablesValues = ValuesOf<typeof IPTABLES_OPTIONS>;
  */
 const LARGE_CLUSTER_ENDPOINTS = 1000;
 
-/** What is set when the backend starts. */
+/** What is set when the backend starts, and as it grows. */
 export interface FixedSetting {
   readonly policy: RoutePolicy;
   readonly masqueradeBit: number;
@@ -37,6 +37,12 @@ export function fixedSettingOf(
     isLiberal,
     isLarge: rules.endpointCount > LARGE_CLUSTER_ENDPOINTS,
   };
+}
+
+/** A cluster that has grown large stays so until a restart: to change back and forth would rewrite all rules. */
+export function grownSetting(fixed: FixedSetting, { endpointCount }: NodeRules): FixedSetting {
+  const isLarge = fixed.isLarge || endpointCount > LARGE_CLUSTER_ENDPOINTS;
+  return isLarge === fixed.isLarge ? fixed : { ...fixed, isLarge };
 }
 
 /** `veth` matches as `veth+`. */

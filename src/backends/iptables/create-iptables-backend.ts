@@ -6,7 +6,6 @@ import type { Backend, BackendContext } from "../backend.ts";
 import { chooseIptablesMode } from "../choose-iptables-mode.ts";
 import { DirectKeeper } from "../direct-keeper.ts";
 import type { IptablesValues } from "./create-context.ts";
-import { DIRECT_LIMIT } from "./direct-limit.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { type WritableFamilies, writableFamilies } from "./writable-families.ts";
@@ -34,7 +33,6 @@ export async function createIptablesBackend(
       mode: context.isForCleanup === true ? "off" : options.directConnect,
       cgroup: options.directConnectCgroup,
       families: writable.families,
-      limit: DIRECT_LIMIT,
       open: world.openDirect,
       log: context.log,
       backend: NAME,

@@ -26,6 +26,7 @@ import { ChangeWatch } from "./change-watch.ts";
 import {
   type FixedSetting,
   fixedSettingOf,
+  grownSetting,
   type IptablesValues,
   proxierSettingOf,
 } from "./create-context.ts";
@@ -199,7 +200,8 @@ export class IptablesBackend implements Backend {
       return item && { item, isRandom: true };
     });
     this.#fixed ??= fixedSettingOf(this.#options, this.#rules, this.#isLiberal);
-    const fixed = this.#fixed;
+    const fixed = grownSetting(this.#fixed, this.#rules);
+    this.#fixed = fixed;
     // The few rules of IPv6 first: after many of IPv4 the kernel is busy for a while, and the tool waits.
     const results = await Promise.allSettled(
       [...this.#proxiers].reverse().map(async ([family, proxier]) => {

@@ -360,6 +360,16 @@ test("rules of large clusters carry no comments", async () => {
   expect(text).not.toContain("default/web");
 });
 
+test("very many services are printed as text, too", async () => {
+  const many = Array.from({ length: 600 }, (_, index) =>
+    service({ name: `many-${index}`, clusterIPs: [`10.97.${index >> 8}.${index & 255}`] }),
+  );
+  const text = await preview({ objects: [service(), endpoint("1"), ...many] });
+  expect(text).toContain("*nat\n");
+  expect(text).toContain("-d 10.97.2.87/32 ");
+  expect(text.match(/^COMMIT$/gm)?.length).toBeGreaterThan(1);
+});
+
 test("in large clusters the rules of an address stand in a chain for its network", async () => {
   const many = Array.from({ length: 1001 }, (_, index) =>
     endpoint(`${index}`, { addresses: [`10.2.${index >> 8}.${index & 255}`] }),

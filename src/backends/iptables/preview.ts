@@ -3,11 +3,12 @@ import type { FAMILIES } from "../../core/model/address.ts";
 import { createDecoderSink } from "../../core/sinks/decoder.ts";
 import { Turns } from "../../core/turns.ts";
 import type { Op } from "../../core/view/ops.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
+import { type Exec, stdinText } from "../../platform/linux/exec.ts";
 import { detectMode } from "../../platform/linux/iptables/detect-mode.ts";
 import {
   createIptablesTool,
   type IptablesMode,
+  type IptablesTool,
   restoreCommand,
 } from "../../platform/linux/iptables/iptables-tool.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
@@ -18,7 +19,6 @@ import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
-import { DIRECT_LIMIT } from "./direct-limit.ts";
 import { FamilyProxier } from "./family-proxier.ts";
 import { NodeRules } from "./node-rules.ts";
 
@@ -69,7 +69,6 @@ async function directLines(
     mode,
     cgroup,
     families,
-    limit: DIRECT_LIMIT,
     services,
     isRandom: () => true,
     probe,
@@ -124,8 +123,8 @@ async function scriptOf(parts: ScriptParts): Promise<string> {
   const fixed = fixedSettingOf(options, rules, await isLiberal(sysctl));
   const scripts: string[] = [];
   for (const family of await familiesOf(sysctl)) {
-    const restore = async (script: string): Promise<void> => {
-      scripts.push(`# ${restoreCommand(family, mode).join(" ")}\n${script}`);
+    const restore: IptablesTool["restore"] = async (script) => {
+      scripts.push(`# ${restoreCommand(family, mode).join(" ")}\n${stdinText(script)}`);
     };
     const tool = { family, mode, save: () => read(family), restore } as const;
     const setting = proxierSettingOf(family, fixed, rules);

@@ -17,7 +17,7 @@ export interface IptablesTool {
    * Executes a script; each of its tables is changed as a whole or not at all. Pieces are asked for as the
    * tool reads them.
    */
-  restore(script: string | Iterable<string>): Promise<void>;
+  readonly restore: (script: string | Iterable<string>) => Promise<void>;
 }
 
 const COMMANDS: Readonly<Record<Family, string>> = { v4: "iptables", v6: "ip6tables" };
