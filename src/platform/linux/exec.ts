@@ -113,7 +113,8 @@ function runProgram(
     // A program may end without having read it all; its exit code tells why.
     child.stdin?.on("error", () => undefined);
     if (typeof stdin === "string") child.stdin?.end(stdin);
-    else if (child.stdin !== null) feed(child.stdin, stdin[Symbol.iterator](), kill);
+    // Without descriptors there is not even that: the error follows.
+    else if (child.stdin) feed(child.stdin, stdin[Symbol.iterator](), kill);
   });
 }
 
