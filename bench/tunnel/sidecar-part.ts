@@ -62,8 +62,13 @@ async function startPair(
 ): Promise<Place> {
   const [inside, outside] = [await freePort(), await freePort()];
   const first = await startSidecar(folder, inside, server, flags, files && { in: files });
-  const second = await startSidecar(folder, outside, inside, flags, files && { out: files });
-  return { port: outside, sidecars: [first, second] };
+  try {
+    const second = await startSidecar(folder, outside, inside, flags, files && { out: files });
+    return { port: outside, sidecars: [first, second] };
+  } catch (error) {
+    await first.stop();
+    throw error;
+  }
 }
 
 async function askAll(

@@ -35,7 +35,7 @@ export const KUBELET_FIREWALL: ChainId = "filter KUBE-FIREWALL";
 const SHARED_PREFIXES: readonly ChainId[] = [
   "filter KUBE-CIP-",
   "filter KUBE-NET-",
-  "nat KUBE-NET-",
+  "nat KUBE-SVC-0",
 ];
 
 /** Those of services, listeners and endpoints. The last one is of older kube-proxies. */
@@ -47,6 +47,8 @@ const OWN_PREFIXES: readonly ChainId[] = [
   "nat KUBE-SEP-",
   "nat KUBE-XLB-",
 ];
+
+const OWNED_PREFIXES = [...OWN_PREFIXES, ...SHARED_PREFIXES];
 
 export const SHARED_CHAINS: readonly ChainId[] = [
   SERVICES,
@@ -78,7 +80,7 @@ const FIXED: ReadonlySet<string> = new Set<ChainId>([
  */
 export function isOwnedChain(chain: ChainId): boolean {
   if (FIXED.has(chain)) return true;
-  return [...OWN_PREFIXES, ...SHARED_PREFIXES].some((prefix) => chain.startsWith(prefix));
+  return OWNED_PREFIXES.some((prefix) => chain.startsWith(prefix));
 }
 
 /** Those of the backend ipvs alone. */
@@ -134,7 +136,7 @@ export function isPassingChain(chain: ChainId): boolean {
   return SHARED_PREFIXES.some((prefix) => chain.startsWith(prefix));
 }
 
-const WAY = /-j KUBE-(?:CIP|NET)-\w+$/;
+const WAY = /-j KUBE-(?:CIP-|NET-|SVC-0)\w+$/;
 
 /** Whether a rule leads to such a chain. */
 export function isWay(rule: string): boolean {

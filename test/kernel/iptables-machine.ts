@@ -10,7 +10,7 @@ import { GlobalStore } from "../../src/core/store/global-store.ts";
 import { NodeWatcher } from "../../src/core/view/node-watcher.ts";
 import { createConntrackReconciler } from "../../src/platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
-import { type Exec, stdinText, systemExec } from "../../src/platform/linux/exec.ts";
+import { type Exec, type ExecOptions, systemExec } from "../../src/platform/linux/exec.ts";
 import { takeKernelLock } from "../../src/platform/linux/instance-lock.ts";
 import type { IptablesMode } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
@@ -79,9 +79,9 @@ export class IptablesMachine {
     const exec: Exec = {
       run: (program, args, options) => {
         const isTried = args.includes("--test") || args.includes("--version");
-        const stdin = stdinText(options?.stdin);
-        if (program.endsWith("-restore") && !isTried) scripts.push(stdin);
-        return this.#namespace.run(() => systemExec.run(program, args, { ...options, stdin }));
+        const isWritten = program.endsWith("-restore") && !isTried;
+        const given = isWritten ? withCopy(options ?? {}, scripts) : options;
+        return this.#namespace.run(() => systemExec.run(program, args, given));
       },
     };
     const inside = <T>(work: () => T): T => this.#namespace.run(work);
@@ -133,4 +133,18 @@ export class IptablesMachine {
       stop: () => backend.close(),
     };
   }
+}
+
+/** Keeps what a program reads; where that comes in pieces, it still does. */
+function withCopy(options: ExecOptions, copies: string[]): ExecOptions {
+  const { stdin = "" } = options;
+  const at = copies.push(typeof stdin === "string" ? stdin : "") - 1;
+  if (typeof stdin === "string") return options;
+  const pieces = function* (): Generator<string> {
+    for (const piece of stdin) {
+      copies[at] += piece;
+      yield piece;
+    }
+  };
+  return { ...options, stdin: pieces() };
 }

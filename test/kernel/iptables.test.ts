@@ -3,9 +3,11 @@ import { endpointSchema } from "../../src/core/model/endpoint.ts";
 import { listenerSchema } from "../../src/core/model/listener.ts";
 import { nodeSchema } from "../../src/core/model/node.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
+import { securityGroupSchema } from "../../src/core/model/security-group.ts";
 import { serviceSchema } from "../../src/core/model/service.ts";
 import { SCENARIOS } from "../../src/core/route/scenarios.ts";
 import { IPTABLES_MODES } from "../../src/platform/linux/iptables/iptables-tool.ts";
+import { LARGE_CLUSTER } from "../netns/large-cluster.ts";
 import { requires } from "../support/requires.ts";
 import { IptablesMachine, NODE } from "./iptables-machine.ts";
 
@@ -260,20 +262,65 @@ for (const mode of IPTABLES_MODES) {
       const machine = new IptablesMachine(mode);
       const running = await machine.start();
       await running.apply(STATE);
-      expect(machine.rules()).not.toContain("KUBE-NET-");
+      expect(machine.rules()).not.toMatch(BY_NETWORK);
       await running.apply([...STATE, ...MANY]);
-      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.97\.3\.0\/24 -j KUBE-NET-/);
+      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.97\.0\.0\/20 -j KUBE-SVC-0/);
+      expect(machine.rules()).toMatch(/-A KUBE-SVC-0\w+ -d 10\.97\.3\.0\/24 -j KUBE-SVC-0/);
       expect(machine.rules()).not.toMatch(/-A KUBE-SERVICES -d 10\.97\.\d+\.\d+\/32/);
       await running.apply(STATE);
-      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.96\.0\.0\/24 -j KUBE-NET-/);
-      expect(machine.rules()).not.toContain("10.97.3.0/24");
+      expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.96\.0\.0\/20 -j KUBE-SVC-0/);
+      expect(machine.rules()).not.toContain("10.97.");
       await running.passSyncPeriod();
       running.takeScripts();
       await running.stop();
       const second = await machine.start();
       await second.apply(STATE);
-      expect(machine.rules()).not.toContain("KUBE-NET-");
+      expect(machine.rules()).not.toMatch(BY_NETWORK);
       expect(machine.rules()).toMatch(/-A KUBE-SERVICES -d 10\.96\.0\.10\/32 /);
+    });
+
+    test("in a large cluster, a listener that refuses nobody comes and goes without a word", async () => {
+      const open = securityGroupSchema.parse({
+        kind: "SecurityGroup",
+        name: "open",
+        defaultAccess: "allow",
+      });
+      const front = listenerSchema.parse({
+        kind: "Listener",
+        name: "open",
+        address: "198.51.100.7",
+        port: 8000,
+        service: "default/empty",
+        securityGroup: "default/open",
+      });
+      const machine = new IptablesMachine(mode);
+      const running = await machine.start();
+      const state = [node, empty, open, ...LARGE_CLUSTER];
+      await running.apply(state);
+      await running.apply([...state, front]);
+      expect(machine.rules()).toContain("198.51.100.7/32");
+      await running.apply(state);
+      await running.passSyncPeriod();
+      expect(running.warnings).toEqual([]);
+      expect(machine.rules()).not.toContain("198.51.");
+    });
+
+    test("a kube-proxy that comes back to a large cluster can remove chains of services", async () => {
+      const machine = new IptablesMachine(mode);
+      const running = await machine.start();
+      await running.apply([node, ...LARGE_CLUSTER]);
+      await running.stop();
+      const chains = [...new Set(machine.rules().match(/KUBE-S(?:VC|EP)-\w+/g))];
+      expect(chains.length).toBeGreaterThan(2);
+      // It empties all chains of the names that it knows and does not need, then deletes them.
+      const script = [
+        "*nat",
+        ...["KUBE-SERVICES", ...chains].map((chain) => `:${chain} - [0:0]`),
+        ...chains.map((chain) => `-X ${chain}`),
+        "COMMIT\n",
+      ];
+      machine.run(`iptables-${mode}-restore`, ["--noflush"], script.join("\n"));
+      expect(machine.rules()).not.toContain("KUBE-SVC-");
     });
 
     test("the state of every scenario reads back as it was told", {
@@ -299,6 +346,9 @@ for (const mode of IPTABLES_MODES) {
 function rulesOf(saved: string): readonly string[] {
   return saved.split("\n").filter((line) => line.startsWith("-") || line.startsWith(":KUBE"));
 }
+
+/** Chains for networks, but for those that reject ports. */
+const BY_NETWORK = /KUBE-NET-|KUBE-SVC-0/;
 
 /** They differ by little: some are enough to meet every kind of rule. */
 const EVERY = 11;

@@ -10,10 +10,14 @@ import type { IPTABLES_OPTIONS } from "./options.ts";
 export type IptablesValues = ValuesOf<typeof IPTABLES_OPTIONS>;
 
 /**
- * Above so many endpoints rules carry no comments, since what they say is long, and read by nobody; and a
- * new connection would walk over those of all services.
+ * Above so many endpoints or services rules carry no comments, since what they say is long, and read by
+ * nobody; and a new connection would walk over those of all services.
  */
-const LARGE_CLUSTER_ENDPOINTS = 1000;
+const LARGE_CLUSTER = 1000;
+
+function isLargeCluster({ endpointCount, serviceCount }: NodeRules): boolean {
+  return Math.max(endpointCount, serviceCount) > LARGE_CLUSTER;
+}
 
 /** What is set when the backend starts, and as it grows. */
 export interface FixedSetting {
@@ -35,13 +39,13 @@ export function fixedSettingOf(
     masqueradeBit: options.iptablesMasqueradeBit,
     workloadInterfaces: interfacesOf(options.podInterfaceNamePrefix),
     isLiberal,
-    isLarge: rules.endpointCount > LARGE_CLUSTER_ENDPOINTS,
+    isLarge: isLargeCluster(rules),
   };
 }
 
 /** A cluster that has grown large stays so until a restart: to change back and forth would rewrite all rules. */
-export function grownSetting(fixed: FixedSetting, { endpointCount }: NodeRules): FixedSetting {
-  const isLarge = fixed.isLarge || endpointCount > LARGE_CLUSTER_ENDPOINTS;
+export function grownSetting(fixed: FixedSetting, rules: NodeRules): FixedSetting {
+  const isLarge = fixed.isLarge || isLargeCluster(rules);
   return isLarge === fixed.isLarge ? fixed : { ...fixed, isLarge };
 }
 

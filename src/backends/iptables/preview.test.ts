@@ -370,7 +370,7 @@ test("very many services are printed as text, too", async () => {
   expect(text.match(/^COMMIT$/gm)?.length).toBeGreaterThan(1);
 });
 
-test("in large clusters the rules of an address stand in a chain for its network", async () => {
+test("in large clusters the rules of an address stand in chains for its networks", async () => {
   const many = Array.from({ length: 1001 }, (_, index) =>
     endpoint(`${index}`, { addresses: [`10.2.${index >> 8}.${index & 255}`] }),
   );
@@ -378,14 +378,22 @@ test("in large clusters the rules of an address stand in a chain for its network
   const far = service({ name: "far", clusterIPs: ["10.96.1.1"] });
   const objects = [service(), near, far, ...many];
   const top = await rulesOf("nat", "KUBE-SERVICES", { objects });
-  const ways = top.filter((rule) => rule.includes("KUBE-NET-"));
-  expect(ways.map((rule) => rule.split(" ")[3]).sort()).toEqual(["10.96.0.0/24"]);
-  const chain = ways[0]?.split(" ").at(-1) ?? "";
-  expect(await rulesOf("nat", chain, { objects })).toEqual([
-    expect.stringMatching(/-d 10\.96\.0\.1\/32 .*-j KUBE-SVC-/),
+  const chainIn = (rules: readonly string[], network: string): string =>
+    rules
+      .find((rule) => rule.includes(` -d ${network} -j KUBE-`))
+      ?.split(" ")
+      .at(-1) ?? "";
+  const larger = chainIn(top, "10.96.0.0/20");
+  const smaller = chainIn(await rulesOf("nat", larger, { objects }), "10.96.0.0/24");
+  expect(await rulesOf("nat", smaller, { objects })).toEqual([
+    expect.stringMatching(/-d 10\.96\.0\.1\/32 .*-j KUBE-SVC-[A-Z]/),
   ]);
+  expect(top.at(-1)).toContain("KUBE-LISTENERS-ANY");
   // Those without endpoints are refused, by their networks too.
   const refused = await rulesOf("filter", "KUBE-SERVICES", { objects });
-  expect(refused.filter((rule) => rule.includes("KUBE-NET-")).length).toBe(2);
-  expect(top.at(-1)).toContain("KUBE-LISTENERS-ANY");
+  const refusing = chainIn(refused, "10.96.0.0/20");
+  const networks = (await rulesOf("filter", refusing, { objects })).map(
+    (rule) => rule.split(" ")[3],
+  );
+  expect(networks.sort()).toEqual(["10.96.0.0/24", "10.96.1.0/24"]);
 });

@@ -28,6 +28,8 @@ export interface SyncCounts {
 
 /** Fewer are one transaction of nft, with the tables. */
 const MANY_ELEMENTS = 1000;
+/** What the kernel may have no room for at a time. */
+const MANY_MESSAGES = 8;
 const APPLIED: TransactionOutcome = { kind: "applied" };
 
 /**
@@ -144,7 +146,16 @@ export class KernelSync {
     const messages = elementMessages(this.#tables);
     if (messages === undefined) return this.#runChanges();
     if (messages.length === 0) return APPLIED;
-    return this.#transact(() => this.#elements.run(messages));
+    try {
+      return await this.#transact(() => this.#elements.run(messages));
+    } catch (error) {
+      if (messages.length < MANY_MESSAGES) throw error;
+      this.#log.warn(
+        { err: error },
+        "many elements could not be changed by netlink: nft is told them",
+      );
+      return this.#runChanges();
+    }
   }
 
   async #runChanges(): Promise<TransactionOutcome> {
@@ -194,8 +205,9 @@ export class KernelSync {
   }
 
   /**
-   * Where no table is there yet and many elements are wanted: empty tables first, which no packet notices,
-   * then all elements at one moment, in half the time that nft takes to read them as text.
+   * Where no table is there yet and many elements are wanted: tables that no packet meets, then all elements,
+   * in half the time that nft takes to read them as text, then all rules at one moment. Chains that are met
+   * before there are elements would have flows tracked, and never looked at again.
    * @returns false where that could not be done: then all is to be written as text
    */
   async #fillNew(): Promise<boolean> {
@@ -205,10 +217,11 @@ export class KernelSync {
     const messages = fillings.flatMap(({ filling }) => filling?.messages ?? []);
     if (fillings.some(({ filling }) => filling === undefined)) return false;
     try {
-      const scripts = fillings.map(({ table, filling }) => table.newScript(filling?.others ?? []));
-      await this.#transactScript(scripts.join(""));
+      const unmet = fillings.map(({ table, filling }) => table.unmetScript(filling?.others ?? []));
+      await this.#transactScript(unmet.join(""));
       const outcome = await this.#transact(() => this.#elements.run(messages));
       if (outcome.kind !== "applied") throw outcome.error;
+      await this.#transactScript(this.#tables.map((table) => table.meetingScript()).join(""));
     } catch (error) {
       this.#log.warn(
         { err: error },

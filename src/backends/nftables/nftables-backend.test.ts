@@ -230,17 +230,17 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     byText.failNext("netlink");
     for (const rig of [byNetlink, byText]) await rig.apply(STICKY, endpoint(1), ...many);
     expect(byNetlink.warnings).toEqual([]);
-    expect(await byNetlink.generation()).toBe(empty + 2);
+    expect(await byNetlink.generation()).toBe(empty + 3);
     expect(byText.warnings).toEqual([expect.stringContaining("nft is told all of it")]);
     expect(await byNetlink.listing()).toEqual(await byText.listing());
     expect((await byNetlink.listing()).join()).toContain("203.1.1.1");
     // It knows what is there: the next change is one of elements, and a restart finds nothing to do.
     await byNetlink.apply(STICKY, endpoint(2), ...many);
-    expect(await byNetlink.generation()).toBe(empty + 3);
+    expect(await byNetlink.generation()).toBe(empty + 4);
     await byNetlink.stop();
     await byNetlink.start();
     await byNetlink.apply(STICKY, endpoint(2), ...many);
-    expect(await byNetlink.generation()).toBe(empty + 3);
+    expect(await byNetlink.generation()).toBe(empty + 4);
   });
 
   test("a restart with another state takes one transaction", async () => {
@@ -674,6 +674,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
 
     rig.onWrite = () => undefined;
     rig.failNext("netlink");
+    rig.failNext("nft");
     await expect(rig.apply(service(), endpoint(3), ...others(80))).rejects.toThrow();
     expect(rig.direct.connect(place)).toBe("rules");
     await rig.check();

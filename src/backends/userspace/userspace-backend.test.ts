@@ -82,10 +82,11 @@ function createWorld(more: Partial<Engine> = {}) {
 test("starts a loop a core on the fast provider, unless told otherwise", async () => {
   const { world, started } = createWorld();
   await createUserspaceBackend(OPTIONS, CONTEXT, world);
-  await createUserspaceBackend({ ...OPTIONS, loops: 1, provider: "node" }, CONTEXT, world);
+  const others = { loops: 1, provider: "node", stayAwake: "off" } as const;
+  await createUserspaceBackend({ ...OPTIONS, ...others }, CONTEXT, world);
   expect(started).toMatchObject([
-    { loops: 3, provider: "posix", drainTimeoutMs: 1234 },
-    { loops: 1, provider: "node" },
+    { loops: 3, provider: "posix", drainTimeoutMs: 1234, alwaysSleeps: false },
+    { loops: 1, provider: "node", alwaysSleeps: true },
   ]);
 });
 

@@ -17,7 +17,7 @@ export interface KcptunEnd {
 }
 
 const { state, metricsListen, healthListen, dryRun, json } = INSTANCE_OPTIONS;
-const { loops, drainTimeout, provider } = USERSPACE_OPTIONS;
+const { loops, stayAwake, drainTimeout, provider } = USERSPACE_OPTIONS;
 
 const TUNNEL_OPTIONS = {
   secretFile: {
@@ -45,7 +45,7 @@ export function kcptunCommand(end: KcptunEnd): CommandSpec {
     arguments: [],
     optionGroups: [
       { title: "Tunnel", specs: { listen, [end.to.name]: to, ...TUNNEL_OPTIONS } },
-      { title: "Proxy", specs: { loops, drainTimeout, provider } },
+      { title: "Proxy", specs: { loops, stayAwake, drainTimeout, provider } },
       { title: "This instance", specs: { state, metricsListen, healthListen, dryRun, json } },
       { title: "Logs", specs: LOG_OPTIONS },
     ],

@@ -37,3 +37,11 @@ test("when it pays again it is tried each time, and one failure is forgiven slow
   patience.failed();
   expect(pauseOf(patience)).toBe(1);
 });
+
+test("what did harm is left for long", () => {
+  const patience = new Patience();
+  patience.giveUp();
+  expect(pauseOf(patience)).toBe(1000);
+  patience.failed();
+  expect(pauseOf(patience)).toBe(31);
+});

@@ -1,5 +1,7 @@
 /** After so many misses in a row it is tried only once in this many times. */
 const MAX_PAUSE = 31;
+/** After it did harm it is not tried for so many times. */
+const HARM_PAUSE = 1000;
 
 /**
  * Whether it pays to look for a moment before going to sleep: to be woken takes longer than most answers
@@ -20,12 +22,17 @@ export class Patience {
   /** A look found something. */
   paid(): void {
     this.#pause >>= 1;
-    this.#left = 0;
   }
 
   /** A look was in vain. */
   failed(): void {
     this.#pause = Math.min(2 * this.#pause + 1, MAX_PAUSE);
     this.#left = this.#pause;
+  }
+
+  /** It did harm. */
+  giveUp(): void {
+    this.#pause = MAX_PAUSE;
+    this.#left = HARM_PAUSE;
   }
 }

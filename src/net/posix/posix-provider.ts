@@ -1,6 +1,7 @@
 import { EPOLLIN } from "../../platform/linux/abi.ts";
 import { Epoll } from "../../platform/linux/epoll.ts";
 import { allocateNative } from "../../platform/linux/native-memory.ts";
+import { yieldProcessor } from "../../platform/linux/process-calls.ts";
 import type { SocketAddress } from "../../platform/socket-address.ts";
 import type {
   Adopter,
@@ -67,6 +68,7 @@ export class PosixProvider implements Provider, PosixHost {
     this.selector = new PosixSelector(this.epoll, {
       alwaysSleeps: options.alwaysSleeps,
       nowMs: this.clock.nowMs,
+      yieldProcessor,
     });
     this.pipes = new PosixPipes(this.ledger, {
       capacityBytes: options.pipeBytes ?? DEFAULT_PIPE_BYTES,

@@ -2,16 +2,21 @@ import { describe, expect, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { PosixSelector } from "./posix-selector.ts";
 
+const SLEEP = 1000;
+const LOOK = 0;
+
 /** Tells events as they are scripted, and notes how it was asked for them. */
 class ScriptedEvents {
   readonly timeouts: number[] = [];
   /** The slots of each wait to come; where none is left, nothing happened. */
   script: (readonly number[])[] = [];
+  /** Whether what is to come does so only when it sleeps. */
+  isLate = false;
   #slots: readonly number[] = [];
 
   wait(timeoutMs: number): number {
     this.timeouts.push(timeoutMs);
-    this.#slots = this.script.shift() ?? [];
+    this.#slots = (this.isLate && timeoutMs === LOOK ? undefined : this.script.shift()) ?? [];
     return this.#slots.length;
   }
 
@@ -28,26 +33,33 @@ class ScriptedEvents {
   }
 }
 
-const SLEEP = 1000;
-const LOOK = 0;
-
 /** Each look at the clock is a hundredth of a millisecond later than the last. */
 function rig(alwaysSleeps = false) {
   const events = new ScriptedEvents();
-  const clock = { ms: 0 };
+  const clock = { ms: 0, yieldMs: 0 };
   const nowMs = () => {
     clock.ms += 0.01;
     return clock.ms;
   };
-  const selector = new PosixSelector(events, { alwaysSleeps, nowMs });
+  const yieldProcessor = () => {
+    clock.ms += clock.yieldMs;
+  };
+  const selector = new PosixSelector(events, { alwaysSleeps, nowMs, yieldProcessor });
   return {
     clock,
     /** How it waited for these, one list of slots a wait. */
     waits: (...script: readonly (readonly number[])[]) => {
+      events.isLate = false;
       events.script = [...script];
       events.timeouts.length = 0;
       while (events.script.length > 0) selector.wait(SLEEP);
       return [...events.timeouts];
+    },
+    /** This one comes when it sleeps. */
+    comesLate: (slots: readonly number[]) => {
+      events.isLate = true;
+      events.script = [slots];
+      selector.wait(SLEEP);
     },
     waitOnce: (timeoutMs: number) => {
       events.timeouts.length = 0;
@@ -79,11 +91,49 @@ describe("staying awake", requires("linux"), () => {
     const { waits, waitOnce } = rig();
     waits(CLIENT, SERVER, CLIENT);
     const looked = waitOnce(SLEEP);
-    expect(looked.at(-1)).toBe(SLEEP);
-    expect(looked.length).toBeGreaterThan(5);
-    expect(looked.length).toBeLessThan(30);
+    expect(looked).toEqual([...Array(21).fill(LOOK), SLEEP]);
     // The next time it goes to sleep at once, then it tries again.
-    expect(waits(CLIENT, SERVER, CLIENT, SERVER)).toEqual([SLEEP, SLEEP, SLEEP, LOOK]);
+    waits(CLIENT, SERVER);
+    expect(waits(CLIENT, SERVER, CLIENT, SERVER, CLIENT)).toContain(LOOK);
+  });
+
+  test("a look that takes as long as to be woken does not pay", () => {
+    const { waits, clock } = rig();
+    waits(CLIENT, SERVER, CLIENT);
+    clock.yieldMs = 0.05;
+    waits(NOTHING, NOTHING, SERVER);
+    clock.yieldMs = 0;
+    // That side is not looked for the next time, the other one still is.
+    expect(waits(NOTHING, CLIENT)).toEqual([LOOK, LOOK]);
+    expect(waits(SERVER)).toEqual([SLEEP]);
+  });
+
+  test("it gives up for long where others had the processor meanwhile, and tells what came", () => {
+    const { waits, clock } = rig();
+    waits(CLIENT, SERVER, CLIENT);
+    clock.yieldMs = 4;
+    expect(waits(NOTHING, SERVER)).toEqual([LOOK, LOOK]);
+    clock.yieldMs = 0;
+    for (let time = 0; time < 50; time += 1) {
+      expect(waits(CLIENT)).toEqual([LOOK]);
+      expect(waits(SERVER)).toEqual([SLEEP]);
+    }
+  });
+
+  test("a side that never pays does not keep the other one from being looked for", () => {
+    const { waits, comesLate } = rig();
+    waits(CLIENT, SERVER);
+    // The server answers at once, the client takes its time.
+    for (let request = 0; request < 40; request += 1) {
+      comesLate(CLIENT);
+      expect(waits(NOTHING, SERVER)).toEqual([LOOK, LOOK]);
+    }
+  });
+
+  test("a side alone is looked for, too; nothing at all is not", () => {
+    const { waits } = rig();
+    expect(waits(CLIENT, CLIENT, CLIENT)).toEqual([SLEEP, SLEEP, LOOK]);
+    expect(rig().waits(NOTHING, NOTHING, NOTHING)).toEqual([SLEEP, SLEEP, SLEEP]);
   });
 
   test.each([
@@ -96,7 +146,7 @@ describe("staying awake", requires("linux"), () => {
   test("it sleeps behind what took long, which is no short request", () => {
     const { waits, waitOnce, clock } = rig();
     waits(CLIENT, SERVER, CLIENT);
-    clock.ms += 1;
+    clock.ms += 0.05;
     expect(waitOnce(SLEEP)).toEqual([SLEEP]);
   });
 

@@ -9,7 +9,6 @@ import {
   EPOLLRDHUP,
 } from "../../platform/linux/abi.ts";
 import type { Epoll } from "../../platform/linux/epoll.ts";
-import { yieldProcessor } from "../../platform/linux/process-calls.ts";
 import { ENDING, FAILED, HANGUP, READABLE, type Selector, WRITABLE } from "../fd.ts";
 import { Patience } from "./patience.ts";
 
@@ -32,10 +31,16 @@ type EventSource = Pick<Epoll, "wait" | "slotAt" | "generationAt" | "eventsAt">;
 export interface PosixSelectorOptions {
   readonly alwaysSleeps?: boolean | undefined;
   readonly nowMs: () => number;
+  /** Lets whoever else wants this processor have it first. */
+  readonly yieldProcessor: () => void;
 }
 
 /** How long it looks for the next event before it sleeps. */
 const LOOK_MS = 0.2;
+/** To be woken takes about as long: what came later did not pay. */
+const PAYS_MS = 0.1;
+/** Who does not get the processor back for so long is in the way of others, and late by staying awake. */
+const SHARED_MS = 0.5;
 /** What takes longer to serve is no short request. */
 const BRIEF_MS = 0.04;
 const NO_SLOT = -1;
@@ -51,7 +56,9 @@ export class PosixSelector implements Selector {
   readonly #epoll: EventSource;
   readonly #alwaysSleeps: boolean;
   readonly #nowMs: () => number;
-  readonly #patience = new Patience();
+  readonly #yieldProcessor: () => void;
+  readonly #patienceWithEarlier = new Patience();
+  readonly #patienceWithLater = new Patience();
   /** The slots of the last event and of the one before, where each came alone. */
   #lastSlot = NO_SLOT;
   #earlierSlot = NO_SLOT;
@@ -59,10 +66,11 @@ export class PosixSelector implements Selector {
   /** When such an event was told. */
   #toldMs = 0;
 
-  constructor(epoll: EventSource, { alwaysSleeps = false, nowMs }: PosixSelectorOptions) {
+  constructor(epoll: EventSource, options: PosixSelectorOptions) {
     this.#epoll = epoll;
-    this.#alwaysSleeps = alwaysSleeps;
-    this.#nowMs = nowMs;
+    this.#alwaysSleeps = options.alwaysSleeps ?? false;
+    this.#nowMs = options.nowMs;
+    this.#yieldProcessor = options.yieldProcessor;
   }
 
   wait(timeoutMs: number): number {
@@ -77,17 +85,29 @@ export class PosixSelector implements Selector {
     return this.#patience.isDue();
   }
 
+  /** For what comes from the other side: one may be quick to answer where the other one takes its time. */
+  get #patience(): Patience {
+    return this.#lastSlot < this.#earlierSlot ? this.#patienceWithLater : this.#patienceWithEarlier;
+  }
+
   #look(): number {
     let count = this.#epoll.wait(0);
     if (count > 0) return count;
-    const untilMs = this.#nowMs() + LOOK_MS;
+    const patience = this.#patience;
+    const beganMs = this.#nowMs();
+    let nowMs = beganMs;
+    let isShared = false;
     do {
+      const lookedMs = nowMs;
       // Others may have the processor meanwhile.
-      yieldProcessor();
+      this.#yieldProcessor();
       count = this.#epoll.wait(0);
-    } while (count === 0 && this.#nowMs() < untilMs);
-    if (count > 0) this.#patience.paid();
-    else this.#patience.failed();
+      nowMs = this.#nowMs();
+      isShared = nowMs - lookedMs > SHARED_MS;
+    } while (count === 0 && !isShared && nowMs - beganMs < LOOK_MS);
+    if (isShared) patience.giveUp();
+    else if (count > 0 && nowMs - beganMs <= PAYS_MS) patience.paid();
+    else patience.failed();
     return count;
   }
 

@@ -127,7 +127,11 @@ function feed(
   try {
     const { done, value } = pieces.next();
     if (done === true) stream.end();
-    else stream.write(value, (gone) => gone ?? feed(stream, pieces, onFailure));
+    else {
+      stream.write(value, (gone) => {
+        if (!gone) feed(stream, pieces, onFailure);
+      });
+    }
   } catch (error) {
     onFailure(error);
   }

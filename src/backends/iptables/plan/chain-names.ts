@@ -2,6 +2,7 @@ import { hash as digestOf } from "node:crypto";
 import { formatHostPort } from "../../../core/model/address.ts";
 import type { Protocol } from "../../../core/model/common.ts";
 import type { ServicePort } from "../../../core/model/service.ts";
+import type { TableName } from "../../../platform/linux/iptables/chain-id.ts";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const HASHED_BYTES = 10;
@@ -53,9 +54,14 @@ export function clusterIpChain(network: string): string {
   return `KUBE-CIP-${chainHash(network)}`;
 }
 
-/** The chain for what another one has for the addresses of one network. */
-export function networkChain(chain: string, network: string): string {
-  return `KUBE-NET-${chainHash(`${chain} ${network}`)}`;
+/**
+ * The chain for what another one has for the addresses of one network. In the table nat it leads to chains of
+ * services: a kube-proxy that comes back takes it for one of its own that is stale, and removes it with them.
+ * No hash has a 0.
+ */
+export function networkChain(table: TableName, chain: string, network: string): string {
+  const hash = chainHash(`${chain} ${network}`);
+  return table === "nat" ? `KUBE-SVC-0${hash}` : `KUBE-NET-${hash}`;
 }
 
 /** The first 16 characters of the base 32 (RFC 4648) of a SHA-256: its first 10 bytes. */

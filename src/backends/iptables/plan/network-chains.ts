@@ -19,7 +19,8 @@ interface Branch {
 
 /**
  * Adds rules for one destination to a chain that has rules for many. In a large cluster they stand in a
- * chain for the network of the destination: a packet walks over the networks, and the addresses of one.
+ * chain for the network of the destination, which one for a larger network leads to: a packet walks over
+ * some of each, however the addresses are spread.
  * @param destination an address as a network, or a network
  */
 export function shareByNetwork(
@@ -29,55 +30,75 @@ export function shareByNetwork(
   { isLarge }: PlanContext,
   rules: readonly string[],
 ): void {
-  const network = isLarge && destination !== undefined ? networkOf(destination) : undefined;
-  if (network === undefined) builder.share(top, ...rules);
-  else shareInBranch(builder, top, network, rules);
+  const networks = isLarge && destination !== undefined ? networksOf(destination) : [];
+  shareInBranches(builder, top, networks, rules);
 }
 
-/** What the cluster IPs of a network have in common, in clusters of any size. */
+/** What the cluster IPs of a network have in common: by network in clusters of any size. */
 export function shareByClusterIp(
   builder: GroupBuilder,
   destination: string,
+  { isLarge }: PlanContext,
   rules: readonly string[],
 ): void {
-  shareInBranch(builder, CLUSTER_IPS, networkOf(destination) ?? destination, rules);
+  const networks = networksOf(destination);
+  shareInBranches(builder, CLUSTER_IPS, isLarge ? networks : networks.slice(-1), rules);
 }
 
-function shareInBranch(
+/** @param networks from the largest to the smallest */
+function shareInBranches(
   builder: GroupBuilder,
   top: ChainId,
-  network: string,
+  networks: readonly string[],
   rules: readonly string[],
 ): void {
-  const { chain, way } = branchOf(top, network);
+  // A chain without rules would not be made by a change that leads to it.
+  if (rules.length === 0) return;
+  let chain = top;
+  for (const network of networks) {
+    const branch = branchOf(top, network);
+    builder.share(chain, branch.way);
+    chain = branch.chain;
+  }
   builder.share(chain, ...rules);
-  builder.share(top, way);
 }
 
-/** Thousands of services share a few of them, and names of chains are hashes. */
+/** Thousands of services share some of them, and names of chains are hashes. */
 const branches = new Map<string, Branch>();
-const MAX_KEPT_BRANCHES = 8192;
+const MAX_KEPT = 32_768;
 
 function branchOf(top: ChainId, network: string): Branch {
   const key = `${top} ${network}`;
   const known = branches.get(key);
   if (known !== undefined) return known;
-  if (branches.size >= MAX_KEPT_BRANCHES) branches.clear();
-  const name = top === CLUSTER_IPS ? clusterIpChain(network) : networkChain(nameOf(top), network);
-  const chain = chainId(tableOf(top), name);
-  const made = { chain, way: renderRule({ destination: network, target: name }) };
+  if (branches.size >= MAX_KEPT) branches.clear();
+  const table = tableOf(top);
+  const name =
+    top === CLUSTER_IPS ? clusterIpChain(network) : networkChain(table, nameOf(top), network);
+  const made = {
+    chain: chainId(table, name),
+    way: renderRule({ destination: network, target: name }),
+  };
   branches.set(key, made);
   return made;
 }
 
-const PREFIX_LENGTHS = { v4: 24, v6: 120 } as const;
+const networksOfAddresses = new Map<string, readonly string[]>();
 
-/** The network that the rules of an address stand with: a /24, or a /120; undefined for a larger one. */
-function networkOf(destination: string): string | undefined {
+/** Of the networks that the rules of an address stand with. */
+const PREFIX_LENGTHS = { v4: [20, 24], v6: [116, 120] } as const;
+
+/** From the largest on; none for what is larger itself. */
+function networksOf(destination: string): readonly string[] {
+  const known = networksOfAddresses.get(destination);
+  if (known !== undefined) return known;
+  if (networksOfAddresses.size >= MAX_KEPT) networksOfAddresses.clear();
   const [ip = "", bits = ""] = destination.split("/");
-  const family = familyOf(ip);
-  const length = PREFIX_LENGTHS[family];
-  if (Number(bits) < length) return undefined;
-  if (family === "v4") return `${ip.slice(0, ip.lastIndexOf("."))}.0/${length}`;
-  return parseCidr(`${ip}/${length}`)?.text;
+  const lengths = PREFIX_LENGTHS[familyOf(ip)];
+  const isSmall = Number(bits) >= lengths[1];
+  const networks = isSmall
+    ? lengths.map((length) => parseCidr(`${ip}/${length}`)?.text ?? destination)
+    : [];
+  networksOfAddresses.set(destination, networks);
+  return networks;
 }

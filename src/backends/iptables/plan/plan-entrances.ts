@@ -57,9 +57,7 @@ export function planEntrance(
       shareByNetwork(builder, FIREWALL, destination, context, denied);
     }
     const refused = refusals(call, entrance, context);
-    if (refused.length > 0) {
-      shareByNetwork(builder, REFUSED_EXTERNAL, destination, context, refused);
-    }
+    shareByNetwork(builder, REFUSED_EXTERNAL, destination, context, refused);
   }
 }
 

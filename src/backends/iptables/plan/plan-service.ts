@@ -146,7 +146,7 @@ function planServiceWide(service: Service, context: PlanContext, builder: GroupB
     const destination = hostNetwork(ip);
     const commented = comment(context, () => `${key} has no such port`);
     const call = { destination, ...commented };
-    shareByClusterIp(builder, destination, [
+    shareByClusterIp(builder, destination, context, [
       renderRule({ ...call, protocol: "TCP", target: refusalTarget("reject", family, "TCP") }),
       renderRule({ ...call, target: refusalTarget("reject", family, undefined) }),
     ]);

@@ -204,7 +204,7 @@ describe("a comparison", () => {
 
 test("ways to networks that groups share may stand in any order, other rules may not", () => {
   const shared = (...rules: readonly string[]): GroupRules => group({}, ...rules);
-  const [one, two] = ["-d 1 -j KUBE-NET-A", "-d 2 -j KUBE-NET-B"];
+  const [one, two] = ["-d 1 -j KUBE-NET-A", "-d 2 -j KUBE-SVC-0B"];
   const desired = new Map([
     [BASE, NO_RULES],
     ["a", shared(one, two)],

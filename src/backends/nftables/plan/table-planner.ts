@@ -166,20 +166,6 @@ export class TablePlanner {
 
   /** The commands that make all of it so, whatever is there, at one moment. */
   fullScript(listing: NftListing | undefined): string {
-    return this.#scriptWith(this.elements(), listing);
-  }
-
-  /** The same with these elements only, for a kernel that has no such table. */
-  newScript(elements: Iterable<NftElement>): string {
-    return this.#scriptWith(elements, undefined);
-  }
-
-  /** How many elements there should be, at least. */
-  get leastElements(): number {
-    return this.#frontends.size + this.#members.size;
-  }
-
-  #scriptWith(elements: Iterable<NftElement>, listing: NftListing | undefined): string {
     const script = new TableScript(this.table);
     const containers = containersOf(this.#facts.family);
     const chains = [...this.#chains.all()].map(([, chain]) => chain);
@@ -192,9 +178,33 @@ export class TablePlanner {
     }
     for (const { name } of [...chains, ...foreign]) script.flushChain(name);
     for (const chain of chains) script.addRules(chain);
-    script.addElements(elements);
+    script.addElements(this.elements());
     for (const { name } of foreign) script.deleteChain(name);
     return script.text();
+  }
+
+  /** For a kernel that has no such table: all of it, but with these elements only, and nothing that packets meet. */
+  unmetScript(elements: Iterable<NftElement>): string {
+    const script = new TableScript(this.table);
+    script.addTable(TABLE_COMMENT);
+    for (const container of containersOf(this.#facts.family)) script.addContainer(container);
+    for (const chain of this.chains()) if (chain.hook === undefined) script.addChain(chain);
+    script.addElements(elements);
+    return script.text();
+  }
+
+  /** What then is missing: the rules, and the chains that packets meet. */
+  meetingScript(): string {
+    const script = new TableScript(this.table);
+    const chains = [...this.chains()];
+    for (const chain of chains) if (chain.hook !== undefined) script.addChain(chain);
+    for (const chain of chains) script.addRules(chain);
+    return script.text();
+  }
+
+  /** How many elements there should be, at least. */
+  get leastElements(): number {
+    return this.#frontends.size + this.#members.size;
   }
 
   /** Those that may be there and should not. They are added before they go: perhaps they are not there. */

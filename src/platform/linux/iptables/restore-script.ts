@@ -82,6 +82,7 @@ export class RestoreScript {
     const lines: string[] = [];
     for (const [table, edits] of this.#tables) {
       const texts = linesOf(edits).flat();
+      if (texts.length === 0) continue;
       for (const line of texts.slice(0, count).join("\n").split("\n"))
         lines.push(`${table} ${line}`);
     }
@@ -99,7 +100,7 @@ export class RestoreScript {
   /**
    * The same in pieces, for a table with very many chains that are written in steps: the tool reads the
    * first ones while the next are worked out. No chain may lead to one that comes in a later step. The
-   * other tables follow.
+   * other tables follow: this is for a kernel that has nothing yet that they could refuse.
    */
   *renderAlong(mode: IptablesMode, table: TableName, steps: Iterable<unknown>): Generator<string> {
     const isParted = mode === "nft";

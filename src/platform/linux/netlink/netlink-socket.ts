@@ -34,8 +34,6 @@ import { checked } from "../system-error.ts";
 const RECEIVE_BYTES = 32_768;
 /** Room for the errors of a whole batch, which the kernel would drop where they do not fit. */
 const SOCKET_BUFFER_BYTES = 1_048_576;
-/** What goes out at a time, unless it is more; the kernel counts its own book-keeping too. */
-const SEND_BYTES = 131_072;
 /** More keeps the kernel busy for so long that another thread waits for it. */
 const MANY_BYTES = 65_536;
 const INT_BYTES = 4;
@@ -82,7 +80,8 @@ export class NetlinkSocket {
   readonly #header: NativeMemory = allocateNative(MSGHDR_BYTES + IOVEC_BYTES);
   readonly #writer = new NetlinkWriter();
   readonly #outbox: NativeMemory = allocateNative(MANY_BYTES);
-  #sendBytes = SEND_BYTES;
+  /** How much room was asked for; the system has enough for less. */
+  #sendBytes = MANY_BYTES;
   #sequence = 1;
   /** When it got the thread, which others had before; undefined before its first exchange of that time. */
   #sliceSinceMs: number | undefined;
