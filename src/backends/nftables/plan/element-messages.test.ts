@@ -84,6 +84,17 @@ test("networks are for nft", async () => {
   expect(plans.messages()).toBeUndefined();
 });
 
+test("a new table is filled before any packet meets it", async () => {
+  const plans = new Plans();
+  await plans.tell(service(), endpoint(1));
+  for (const table of plans.planner.tables) {
+    expect(table.unmetScript([])).toMatch(/^add map /m);
+    expect(table.unmetScript([])).not.toMatch(/ hook |^add rule /m);
+    expect(table.meetingScript()).toMatch(/ hook prerouting /);
+    expect(table.meetingScript()).toMatch(/^add rule /m);
+  }
+});
+
 /** Services of one endpoint each, at the addresses that `hostOf` gives. */
 function many(count: number, hostOf: (index: number) => string): readonly ModelObject[] {
   return Array.from({ length: count }, (_, index) => index).flatMap((index) => {
