@@ -38,10 +38,39 @@ test("when it pays again it is tried each time, and one failure is forgiven slow
   expect(pauseOf(patience)).toBe(1);
 });
 
-test("what did harm is left for long", () => {
+/** Harm, each time that it is tried. */
+function harmOf(patience: Patience, times: number): readonly number[] {
+  return Array.from({ length: times }, () => {
+    patience.didHarm();
+    return pauseOf(patience);
+  });
+}
+
+test("what does harm again and again is left for long", () => {
+  expect(harmOf(new Patience(), 8)).toEqual([15, 31, 63, 127, 255, 511, 1023, 1023]);
+});
+
+test("harm now and then among much that pays is chance", () => {
   const patience = new Patience();
-  patience.giveUp();
-  expect(pauseOf(patience)).toBe(1000);
-  patience.failed();
-  expect(pauseOf(patience)).toBe(31);
+  for (let harm = 0; harm < 20; harm += 1) {
+    for (let time = 0; time < 64; time += 1) patience.paid();
+    patience.didHarm();
+    expect(pauseOf(patience)).toBe(15);
+  }
+});
+
+test("harm of before is forgotten step by step", () => {
+  const patience = new Patience();
+  harmOf(patience, 7);
+  for (let time = 0; time < 3 * 64; time += 1) patience.paid();
+  expect(harmOf(patience, 1)).toEqual([127]);
+});
+
+test("what paid before harm does not make up for it", () => {
+  const patience = new Patience();
+  harmOf(patience, 7);
+  for (let time = 0; time < 63; time += 1) patience.paid();
+  patience.didHarm();
+  patience.paid();
+  expect(harmOf(patience, 1)).toEqual([1023]);
 });

@@ -1,7 +1,9 @@
 /** After so many misses in a row it is tried only once in this many times. */
 const MAX_PAUSE = 31;
-/** After it did harm it is not tried for so many times. */
-const HARM_PAUSE = 1000;
+/** For so many times it is not tried after it did harm, and after it did harm again and again. */
+const [MIN_HARM_PAUSE, MAX_HARM_PAUSE] = [15, 1023];
+/** After it paid so many times in a row, harm of before counts for half. */
+const FORGIVEN_AFTER = 64;
 
 /**
  * Whether it pays to look for a moment before going to sleep: to be woken takes longer than most answers
@@ -10,6 +12,8 @@ const HARM_PAUSE = 1000;
  */
 export class Patience {
   #pause = 0;
+  #harmPause = MIN_HARM_PAUSE;
+  #paidInARow = 0;
   #left = 0;
 
   /** Asked each time before going to sleep. */
@@ -22,6 +26,10 @@ export class Patience {
   /** A look found something. */
   paid(): void {
     this.#pause >>= 1;
+    this.#paidInARow += 1;
+    if (this.#paidInARow < FORGIVEN_AFTER) return;
+    this.#paidInARow = 0;
+    this.#harmPause = Math.max(this.#harmPause >> 1, MIN_HARM_PAUSE);
   }
 
   /** A look was in vain. */
@@ -30,9 +38,10 @@ export class Patience {
     this.#left = this.#pause;
   }
 
-  /** It did harm. */
-  giveUp(): void {
-    this.#pause = MAX_PAUSE;
-    this.#left = HARM_PAUSE;
+  /** It did harm. Where that is rare it is chance: any machine has something else to do now and then. */
+  didHarm(): void {
+    this.#paidInARow = 0;
+    this.#left = this.#harmPause;
+    this.#harmPause = Math.min(2 * this.#harmPause + 1, MAX_HARM_PAUSE);
   }
 }

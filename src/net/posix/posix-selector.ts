@@ -42,7 +42,7 @@ const PAYS_MS = 0.1;
 /** Who does not get the processor back for so long is in the way of others, and late by staying awake. */
 const SHARED_MS = 0.5;
 /** What takes longer to serve is no short request. */
-const BRIEF_MS = 0.04;
+const BRIEF_MS = 0.1;
 const NO_SLOT = -1;
 
 /**
@@ -105,7 +105,7 @@ export class PosixSelector implements Selector {
       nowMs = this.#nowMs();
       isShared = nowMs - lookedMs > SHARED_MS;
     } while (count === 0 && !isShared && nowMs - beganMs < LOOK_MS);
-    if (isShared) patience.giveUp();
+    if (isShared) patience.didHarm();
     else if (count > 0 && nowMs - beganMs <= PAYS_MS) patience.paid();
     else patience.failed();
     return count;
