@@ -4,6 +4,8 @@ export interface LoopStats {
   readonly events: number;
   readonly timers: number;
   readonly tasks: number;
+  /** How often it stayed awake for the next event; see `PosixSelector`. */
+  readonly looks: number;
   /** Callbacks that threw. */
   readonly errors: number;
   /** In the loop at its last round. */
@@ -22,7 +24,8 @@ const ERRORS = 4;
 const FDS = 5;
 const LAST_ROUND_MS = 6;
 const THREAD_ID = 7;
-const COUNT = 8;
+const LOOKS = 8;
+const COUNT = 9;
 
 /**
  * Numbers that one loop writes and any thread reads without stopping it. Each is one aligned 64-bit
@@ -58,6 +61,10 @@ export class LoopCounters {
     this.#add(TASKS, count);
   }
 
+  countLook(): void {
+    this.#add(LOOKS, 1);
+  }
+
   countError(): void {
     this.#add(ERRORS, 1);
   }
@@ -69,6 +76,7 @@ export class LoopCounters {
       events: at(EVENTS),
       timers: at(TIMERS),
       tasks: at(TASKS),
+      looks: at(LOOKS),
       errors: at(ERRORS),
       fds: at(FDS),
       lastRoundMs: at(LAST_ROUND_MS),

@@ -61,6 +61,9 @@ test.each([undefined, null, 5, "web", []])("%j describes nothing, and is refused
 
 test("a wrong option is named", async () => {
   await expect(serve({}, { loops: 0 })).rejects.toThrow(/^loops: 0 is not valid; expected /);
+  // As a program without types calls it.
+  const asked = Reflect.apply(serve, undefined, [{}, { stayAwake: "on" }]);
+  await expect(asked).rejects.toThrow(/^stayAwake: "on" is not valid; expected /);
   for (const drainTimeoutMs of [-1, 0.5, Number.NaN, 1e12]) {
     await expect(serve({}, { drainTimeoutMs })).rejects.toMatchObject({
       code: "ERR_CONFIG_INVALID",

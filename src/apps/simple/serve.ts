@@ -15,6 +15,8 @@ export interface ServeOptions {
   readonly loops?: number;
   /** `posix`: system calls of Linux; `node`: Node's own sockets; `auto`, the default: posix where it works. */
   readonly provider?: "auto" | "posix" | "node";
+  /** `auto`, the default: a loop with a single request at a time stays awake between its packets; `off`: it sleeps. */
+  readonly stayAwake?: "auto" | "off";
   /** How long open connections may go on at the end; 30 s by default. */
   readonly drainTimeoutMs?: number;
   /** Hears what happens; nobody by default. A `pino` logger is one. */
@@ -101,7 +103,8 @@ async function send(watcher: NodeWatcher, { sink }: Backend): Promise<void> {
 }
 
 /** Nothing of the proxy is loaded before it is asked for. */
-async function openProxy({ loops, provider, drainTimeoutMs, log }: ServeOptions): Promise<Backend> {
+async function openProxy(options: ServeOptions): Promise<Backend> {
+  const { loops, provider, stayAwake, drainTimeoutMs, log } = options;
   if (drainTimeoutMs !== undefined && !isDrainTime(drainTimeoutMs)) {
     const expected = "whole milliseconds, a day at most";
     throw problemsError("ERR_CONFIG_INVALID", [
@@ -110,7 +113,7 @@ async function openProxy({ loops, provider, drainTimeoutMs, log }: ServeOptions)
   }
   const { USERSPACE } = await import("../../backends/userspace/definition.ts");
   const drainTimeout = drainTimeoutMs === undefined ? undefined : `${drainTimeoutMs}ms`;
-  const given: Readonly<Record<string, unknown>> = { loops, provider, drainTimeout };
+  const given: Readonly<Record<string, unknown>> = { loops, provider, stayAwake, drainTimeout };
   const layer = { get: (name: string) => given[name], path: (name: string) => [name] };
   const { values, problems } = resolveOptions(USERSPACE.options, [layer]);
   if (values === undefined) throw problemsError("ERR_CONFIG_INVALID", problems);

@@ -17,6 +17,7 @@ const STATS: EngineStats = {
       tasks: 0,
       errors: 6,
       fds: 0,
+      looks: 8,
       lastRoundMs: 0,
       threadId: 0,
       tunnels: Object.assign(new KcpCounters(), { tunnels: 2, resentSegments: 7 }),
@@ -74,6 +75,7 @@ test("listeners, groups and servers are counted alike", () => {
     { labels: { group: "g", server: "default/web/a", address: "10.0.0.1:8080" }, value: 2 },
     { labels: { server: "default/web/b" }, value: 2 },
   ]);
+  expect(samplesOf("loop_looks_total")).toEqual([{ labels: { loop: "loop-1" }, value: 8 }]);
   expect(samplesOf("loop_errors_total")).toEqual([{ labels: { loop: "loop-1" }, value: 6 }]);
 });
 

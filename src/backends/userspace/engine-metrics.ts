@@ -95,6 +95,12 @@ export function engineMetrics({ loops, listeners, groups }: EngineStats): readon
       samples: loops.map(({ name, events }) => ({ labels: { loop: name }, value: events })),
     },
     {
+      name: "loop_looks_total",
+      help: "Times that an event loop stayed awake for the next event",
+      kind: "counter",
+      samples: loops.map(({ name, looks }) => ({ labels: { loop: name }, value: looks })),
+    },
+    {
       name: "loop_errors_total",
       help: "Callbacks of an event loop that threw",
       kind: "counter",

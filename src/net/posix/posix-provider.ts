@@ -34,6 +34,8 @@ export interface PosixOptions {
   readonly pipeBytes?: number;
   /** Whether it sleeps between any two events; see `PosixSelector`. */
   readonly alwaysSleeps?: boolean;
+  /** Called each time that it stays awake for the next event. */
+  readonly onLook?: () => void;
   /** Where the descriptors are noted; see `DescriptorLedger`. */
   readonly ledgerMemory: SharedArrayBuffer;
 }
@@ -67,6 +69,7 @@ export class PosixProvider implements Provider, PosixHost {
     this.ledger.note(this.epoll.descriptor);
     this.selector = new PosixSelector(this.epoll, {
       alwaysSleeps: options.alwaysSleeps,
+      onLook: options.onLook,
       nowMs: this.clock.nowMs,
       yieldProcessor,
     });

@@ -30,6 +30,7 @@ type EventSource = Pick<Epoll, "wait" | "slotAt" | "generationAt" | "eventsAt">;
 
 export interface PosixSelectorOptions {
   readonly alwaysSleeps?: boolean | undefined;
+  readonly onLook?: (() => void) | undefined;
   readonly nowMs: () => number;
   /** Lets whoever else wants this processor have it first. */
   readonly yieldProcessor: () => void;
@@ -55,6 +56,7 @@ export class PosixSelector implements Selector {
   readonly blocks = true;
   readonly #epoll: EventSource;
   readonly #alwaysSleeps: boolean;
+  readonly #onLook: () => void;
   readonly #nowMs: () => number;
   readonly #yieldProcessor: () => void;
   readonly #patienceWithEarlier = new Patience();
@@ -69,6 +71,7 @@ export class PosixSelector implements Selector {
   constructor(epoll: EventSource, options: PosixSelectorOptions) {
     this.#epoll = epoll;
     this.#alwaysSleeps = options.alwaysSleeps ?? false;
+    this.#onLook = options.onLook ?? (() => undefined);
     this.#nowMs = options.nowMs;
     this.#yieldProcessor = options.yieldProcessor;
   }
@@ -91,6 +94,7 @@ export class PosixSelector implements Selector {
   }
 
   #look(): number {
+    this.#onLook();
     let count = this.#epoll.wait(0);
     if (count > 0) return count;
     const patience = this.#patience;

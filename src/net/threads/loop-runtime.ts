@@ -46,13 +46,14 @@ export class LoopRuntime implements ReadyHandler {
     this.#data = data;
     this.#signal = new LoopSignal(data.signalMemory);
     const { ledgerMemory, alwaysSleeps } = data;
-    const posix = new PosixProvider({ ledgerMemory, alwaysSleeps });
+    const counters = new LoopCounters(data.counterMemory);
+    const onLook = (): void => counters.countLook();
+    const posix = new PosixProvider({ ledgerMemory, alwaysSleeps, onLook });
     const provider = withTunnels(posix, data);
     this.#log = createLoopLog({
       nowMs: () => provider.clock.nowMs(),
       send: (level, fields, message) => this.#report({ kind: "log", level, fields, message }),
     });
-    const counters = new LoopCounters(data.counterMemory);
     counters.setThread(ownThreadId() ?? 0);
     this.#net = new NetEventLoop({
       provider,

@@ -136,6 +136,18 @@ describe("a loop on a thread", requires("linux"), () => {
     expect(loop.stats().rounds).toBeGreaterThan(0);
   });
 
+  test.each([
+    { alwaysSleeps: false, how: "stays awake" },
+    { alwaysSleeps: true, how: "sleeps" },
+  ])("$how between the requests of one connection", async ({ alwaysSleeps }) => {
+    const { loop } = await startLoop(testHost(), { alwaysSleeps });
+    const { descriptor, port } = listening();
+    loop.lend("web", "stream", descriptor);
+    const socket = await dial(port);
+    for (let request = 0; request < 200; request += 1) await ask(socket, "ping");
+    expect(loop.stats().looks > 0).toBe(!alwaysSleeps);
+  });
+
   test("reports what a callback throws, and goes on", async () => {
     const host = testHost();
     const { reports, send } = await startLoop(host);
