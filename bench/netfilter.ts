@@ -54,7 +54,7 @@ const setting: Setting = {
   manyServices: isQuick ? 5000 : 50_000,
   changes: isQuick ? 20 : 100,
   rounds: isQuick ? 1 : 3,
-  seconds: isQuick ? 1 : 3,
+  loads: isQuick ? 2 : 18,
 };
 const figures: Figure[] = [];
 const failed: string[] = [];

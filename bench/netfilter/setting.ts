@@ -16,8 +16,8 @@ export interface Setting {
   /** Of one endpoint each. */
   readonly changes: number;
   readonly rounds: number;
-  /** Of one load. */
-  readonly seconds: number;
+  /** How often each load is put on, for a second. */
+  readonly loads: number;
 }
 
 /** One part of the benchmark, which can be run alone. */

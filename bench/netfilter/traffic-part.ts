@@ -6,8 +6,6 @@ import type { Caller, Load, Way } from "./traffic-site.ts";
 
 const SERVE = new URL("./tasks/serve.js", import.meta.url);
 const LEAST_SHARE = 0.9;
-/** In turns with no proxy: what disturbs the machine for a while disturbs both. */
-const ROUNDS_A_ROUND = 2;
 
 /** What the services of a backend cost traffic that goes through one of them. */
 export function measureTrafficOf(
@@ -16,13 +14,12 @@ export function measureTrafficOf(
   backend: string,
   flags: Readonly<Record<string, string>>,
 ): Promise<readonly Figure[]> {
-  const { folder, services, seconds } = setting;
-  const rounds = setting.rounds * ROUNDS_A_ROUND;
+  const { folder, services, loads } = setting;
   progress(`${name}: traffic through ${services} services`);
   const file = stateOf(setting, services);
   return measureTraffic(
     folder,
-    { rounds, seconds },
+    loads,
     async (node, way) => {
       const own = way === "rules" ? { ...flags, directConnect: "off" } : flags;
       const daemon = await node.startTask(SERVE, [backend, file, NODE, JSON.stringify(own)]);

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { numberFrom } from "../support/results.ts";
 import { join, Namespace } from "./namespaces.ts";
 
@@ -7,6 +8,9 @@ export const TARGET_PORT = 80;
 export const SERVER_PORT = 8080;
 const CONNECTS = 1000;
 const CONNECTIONS = 64;
+/** The server has a processor, as another machine would; callers have the other one, where there is one. */
+export const ON_ITS_PROCESSOR: readonly string[] = onProcessor(0);
+const ON_THE_OTHER = onProcessor(availableParallelism() > 1 ? 1 : 0);
 /** Where the networks of cables to workloads begin. */
 const WORKLOADS = "10.251";
 
@@ -78,7 +82,7 @@ export class Site {
     const path = load === "large" ? LARGE_PATH : "";
     const url = `http://${this.#target}:${this.#port}/${path}`;
     const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, ...HEADERS[load], url];
-    const output = from.run("bash", "-c", AND_ITS_TIMES, "bash", "wrk", ...args);
+    const output = from.run("bash", "-c", AND_ITS_TIMES, "bash", ...ON_THE_OTHER, "wrk", ...args);
     const [, count] = /(\d+) requests in/.exec(output) ?? [];
     const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(output) ?? [];
     const times = [...output.matchAll(/(\d+)m([\d.]+)s/g)].map(
@@ -115,6 +119,11 @@ const TRACKING = `table ip tracking {
   chain unused { ct state established accept; }
 }
 `;
+
+/** A program that is put behind these words stays where it is put. */
+function onProcessor(number: number): readonly string[] {
+  return ["taskset", "--cpu-list", String(number)];
+}
 
 /** Where the server is for a node. */
 export function serverIp(way: Way): string {

@@ -7,6 +7,7 @@ import {
   LARGE_BYTES,
   LARGE_PATH,
   type Load,
+  ON_ITS_PROCESSOR,
   SERVER_PORT,
   Site,
   serverIp,
@@ -19,6 +20,8 @@ const WAYS: readonly Way[] = ["services", "rules", "plain", "rule", "tracked"];
 
 const MICROSECONDS_A_SECOND = 1e6;
 const NANOSECONDS_A_SECOND = 1e9;
+
+const TURN_SECONDS = 1;
 
 interface Run {
   readonly caller: Caller;
@@ -77,14 +80,14 @@ export function targetManifests(): readonly Manifest[] {
 }
 
 /**
- * Nodes with a workload each call the same server, each in its way; in turns, so that what disturbs
- * the machine for a while disturbs all of them.
+ * Nodes with a workload each call the same server, each in its way; in short turns, there and back, so that
+ * what disturbs the machine for a while disturbs all of them.
  * @param program brings the services to the namespace that it is given, and keeps them there
  * @param tell what comes of it
  */
 export async function measureTraffic<T>(
   folder: string,
-  { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
+  rounds: number,
   program: (node: Namespace, way: "services" | "rules") => Promise<Started>,
   tell: (result: TrafficResult) => Promise<T>,
 ): Promise<T> {
@@ -99,15 +102,16 @@ export async function measureTraffic<T>(
     }
     const all = new Map<string, readonly Rates[]>();
     for (const { caller, load, ways } of RUNS) {
-      const measured = Array.from({ length: rounds }, () => {
+      const measured = Array.from({ length: rounds }, (_, round) => {
         const rate = (way: Way): Rate => {
           const before = cpuSecondsOf(web);
-          const made = siteOf(sites, way).request(caller, load, seconds);
+          const made = siteOf(sites, way).request(caller, load, TURN_SECONDS);
           const cpuSeconds = made.clientCpuSeconds + cpuSecondsOf(web) - before;
           const cpuMicroseconds = (cpuSeconds * MICROSECONDS_A_SECOND) / made.count;
           return { perSecond: made.perSecond, cpuMicroseconds };
         };
-        return new Map(ways.map((way) => [way, rate(way)]));
+        const turns = round % 2 === 0 ? ways : ways.toReversed();
+        return new Map(turns.map((way) => [way, rate(way)]));
       });
       all.set(`${caller} ${load}`, measured);
     }
@@ -148,5 +152,6 @@ events { worker_connections 4096; }
 http { access_log off; keepalive_requests 100000000; server { listen ${SERVER_PORT} backlog=4096; location / { return 200 "small"; } location /${LARGE_PATH} { root ${folder}; } } }
 `,
   );
-  return server.start("nginx", "-c", path);
+  const [program = "", ...args] = [...ON_ITS_PROCESSOR, "nginx", "-c", path];
+  return server.start(program, ...args);
 }
