@@ -19,6 +19,11 @@ describe("a namespace of a benchmark", requires("linux", "root", "ip"), () => {
     expect(one.run("ip", "route")).toContain(`default via ${far}`);
   });
 
+  test("paces nothing, whatever the machine does", () => {
+    const asked = ["-n", "net.ipv4.tcp_congestion_control"];
+    expect(created().run("sysctl", ...asked)).toBe("reno\n");
+  });
+
   test("what takes longer than it may is cut", async () => {
     const namespace = created();
     expect(await namespace.timeWithin(1, "sleep", ["1000"])).toBeUndefined();

@@ -111,8 +111,9 @@ export class Namespace {
     return { pid: child.pid ?? 0, stop: () => void child.kill("SIGTERM"), line: String(line) };
   }
 
-  runTask(task: URL, args: readonly string[]): Promise<unknown> {
-    return this.#namespace.run(() => runTask(task, args, MORTAL, TASK_LIMIT_MS));
+  /** @param before what starts it, with its arguments */
+  runTask(task: URL, args: readonly string[], before: readonly string[] = []): Promise<unknown> {
+    return this.#namespace.run(() => runTask(task, args, [...MORTAL, ...before], TASK_LIMIT_MS));
   }
 
   remove(): void {

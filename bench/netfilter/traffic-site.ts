@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { allowedProcessors } from "../support/allowed-processors.ts";
 import { numberFrom } from "../support/results.ts";
 import { join, Namespace } from "./namespaces.ts";
 
@@ -8,9 +8,10 @@ export const TARGET_PORT = 80;
 export const SERVER_PORT = 8080;
 const CONNECTS = 1000;
 const CONNECTIONS = 64;
-/** The server has a processor, as another machine would; callers have the other one, where there is one. */
-export const ON_ITS_PROCESSOR: readonly string[] = onProcessor(0);
-const ON_THE_OTHER = onProcessor(availableParallelism() > 1 ? 1 : 0);
+/** The server has a processor, as another machine would; callers have another one, where there is one. */
+const [SERVERS = 0, CALLERS = SERVERS] = allowedProcessors();
+export const ON_ITS_PROCESSOR: readonly string[] = onProcessor(SERVERS);
+const ON_THE_OTHER = onProcessor(CALLERS);
 /** Where the networks of cables to workloads begin. */
 const WORKLOADS = "10.251";
 
@@ -98,7 +99,7 @@ export class Site {
   async connectTime(): Promise<number> {
     const task = new URL("./tasks/connect-times.js", import.meta.url);
     const args = [this.#target, String(this.#port), String(CONNECTS)];
-    return numberFrom(await this.node.runTask(task, args));
+    return numberFrom(await this.node.runTask(task, args, ON_THE_OTHER));
   }
 
   remove(): void {

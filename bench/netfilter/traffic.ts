@@ -82,12 +82,13 @@ export function targetManifests(): readonly Manifest[] {
 /**
  * Nodes with a workload each call the same server, each in its way; in short turns, there and back, so that
  * what disturbs the machine for a while disturbs all of them.
+ * @param loads how often each is measured
  * @param program brings the services to the namespace that it is given, and keeps them there
  * @param tell what comes of it
  */
 export async function measureTraffic<T>(
   folder: string,
-  rounds: number,
+  loads: number,
   program: (node: Namespace, way: "services" | "rules") => Promise<Started>,
   tell: (result: TrafficResult) => Promise<T>,
 ): Promise<T> {
@@ -102,7 +103,7 @@ export async function measureTraffic<T>(
     }
     const all = new Map<string, readonly Rates[]>();
     for (const { caller, load, ways } of RUNS) {
-      const measured = Array.from({ length: rounds }, (_, round) => {
+      const measured = Array.from({ length: loads }, (_, round) => {
         const rate = (way: Way): Rate => {
           const before = cpuSecondsOf(web);
           const made = siteOf(sites, way).request(caller, load, TURN_SECONDS);

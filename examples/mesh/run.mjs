@@ -57,7 +57,11 @@ let isEnding = false;
  * @param {string[]} args
  */
 function keep(name, args) {
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  // Not of the terminal's group: it is this program that ends it, once and in order.
+  const child = spawn(process.execPath, args, {
+    detached: true,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   children.set(name, child);
   process.stdout.write(`started ${name} pid ${child.pid}\n`);
   child.on("exit", async () => {
@@ -151,7 +155,7 @@ async function end(code) {
   if (values.state === undefined) rmSync(folder, { recursive: true, force: true });
   process.exit(code);
 }
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void end(0));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void end(0));
 process.on("exit", () => {
   for (const child of children.values()) child.kill("SIGKILL");
 });

@@ -46,18 +46,26 @@ export async function checkFile(
   parse: (text: string) => void,
 ): Promise<void> {
   const text = await read(flag, path);
-  await refuse(flag, path, () => parse(text));
+  await checkUsable(flag, path, () => parse(text));
 }
 
 async function read(flag: string, path: string): Promise<string> {
   let text = "";
-  await refuse(flag, path, async () => {
+  await checkUsable(flag, path, async () => {
     text = await readFile(path, "utf8");
   });
   return text;
 }
 
-async function refuse(flag: string, path: string, use: () => void | Promise<void>): Promise<void> {
+/**
+ * @param use throws where it can not be used
+ * @throws CoreError ERR_CONFIG_INVALID
+ */
+export async function checkUsable(
+  flag: string,
+  path: string,
+  use: () => void | Promise<void>,
+): Promise<void> {
   try {
     await use();
   } catch (error) {

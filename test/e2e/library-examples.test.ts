@@ -72,6 +72,34 @@ describe("a program that is no file", requires("curl"), () => {
   });
 });
 
+describe("loops of a program", requires("linux"), () => {
+  test.each([
+    { options: {}, how: "stay awake" },
+    { options: { stayAwake: "off" }, how: "sleep where they are told so" },
+  ])("$how between the requests of one connection", async ({ options }) => {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const servers = [await startServer("a")];
+    const text = `
+      import { Agent, get } from "node:http";
+      import { serve } from "portolan";
+      const web = ${JSON.stringify({ listen, servers })};
+      const balancer = await serve({ services: { web } }, ${JSON.stringify({ loops: 1, ...options })});
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = () => new Promise((resolve, reject) => {
+        get("http://${listen}/", { agent }, (answer) => answer.resume().on("end", resolve)).on("error", reject);
+      });
+      for (let request = 0; request < 200; request += 1) await ask();
+      const looks = balancer.metrics().find(({ name }) => name === "loop_looks_total");
+      console.log(looks.samples[0].value);
+      agent.destroy();
+      await balancer.close();`;
+    const evaluated = ["--input-type=module", "--eval", text];
+    const { stdout } = await run(process.execPath, evaluated, { cwd: ROOT, timeout: TIMEOUT_MS });
+    expect(stdout).toMatch(/^\d+\n$/);
+    expect(Number(stdout) > 0).toBe(!("stayAwake" in options));
+  });
+});
+
 describe("examples of the library", requires("curl"), () => {
   test("load-balancer balances, and ends in order", async () => {
     const listen = `127.0.0.1:${await freePort()}`;

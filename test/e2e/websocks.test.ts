@@ -210,6 +210,16 @@ test(
   },
 );
 
+test("a site that can not be read is told at the start, also of a dry run", async () => {
+  const env = { PORTOLAN_WEBSOCKS_PASSWORD: PASSWORD };
+  for (const more of [[], ["--dry-run"]]) {
+    const args = ["--listen", "127.0.0.1:1", "--user", "alice", "--web-root", "/none"];
+    const server = await runCli(["websocks", "server", ...args, ...more], { env });
+    expect(server.code).toBe(3);
+    expect(server.stderr).toContain("--web-root: /none: ENOENT");
+  }
+});
+
 test("wrong words are refused, each by its name", async () => {
   const server = await runCli(["websocks", "server", "--listen", "1", "--target", "forbid x"]);
   expect(server.code).toBe(2);

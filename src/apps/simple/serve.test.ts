@@ -72,6 +72,22 @@ test("a wrong option is named", async () => {
   }
 });
 
+test.each([
+  [{ stayawake: "off" }, 'stayawake: unknown key; expected "stayAwake"'],
+  ["off", 'the options are "off"; expected an object with some of loops, provider'],
+  [null, "the options are null; expected an object"],
+  [[1], "the options are [1]; expected an object"],
+])("%j are no options, and refused", async (none, message) => {
+  // As a program without types calls it.
+  const refused: unknown = await Reflect.apply(serve, undefined, [{}, none]).catch(
+    (error: unknown) => error,
+  );
+  expect(refused).toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    message: expect.stringContaining(message),
+  });
+});
+
 test("an address that is taken is told, at the start and later", async () => {
   const a = await startNamedServer("a");
   const taken = `127.0.0.1:${a.port}`;

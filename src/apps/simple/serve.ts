@@ -1,7 +1,8 @@
 import type { Backend, BackendStatus } from "../../backends/backend.ts";
+import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricFamily } from "../../core/metrics/metric-family.ts";
-import { invalid, problemsError } from "../../core/model/problems.ts";
+import { invalid, problemsError, unknownKey } from "../../core/model/problems.ts";
 import { resolveOptions } from "../../core/options/resolve-options.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { Turns } from "../../core/turns.ts";
@@ -38,6 +39,13 @@ export interface Serving {
   close(): Promise<void>;
 }
 
+const WORDS: readonly string[] = [
+  "loops",
+  "provider",
+  "stayAwake",
+  "drainTimeoutMs",
+  "log",
+] satisfies readonly (keyof ServeOptions)[];
 const OWNER = "library";
 const NODE = "this";
 const MAX_DRAIN_MS = 86_400_000;
@@ -50,7 +58,7 @@ const MAX_DRAIN_MS = 86_400_000;
  *     });
  *
  * Settles when everything listens.
- * @throws CoreError ERR_STATE_INVALID, or what an address can not be had for
+ * @throws CoreError ERR_STATE_INVALID, ERR_CONFIG_INVALID for the options, or what an address can not be had for
  */
 export async function serve(
   description: StateDescription,
@@ -104,6 +112,7 @@ async function send(watcher: NodeWatcher, { sink }: Backend): Promise<void> {
 
 /** Nothing of the proxy is loaded before it is asked for. */
 async function openProxy(options: ServeOptions): Promise<Backend> {
+  checkOptions(options);
   const { loops, provider, stayAwake, drainTimeoutMs, log } = options;
   if (drainTimeoutMs !== undefined && !isDrainTime(drainTimeoutMs)) {
     const expected = "whole milliseconds, a day at most";
@@ -119,6 +128,20 @@ async function openProxy(options: ServeOptions): Promise<Backend> {
   if (values === undefined) throw problemsError("ERR_CONFIG_INVALID", problems);
   const context = { nodeName: NODE, log: log ?? SILENT_LOG, stdout: process.stdout };
   return USERSPACE.create(values, context);
+}
+
+/** Who does without types may give anything. */
+function checkOptions(options: ServeOptions): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new CoreError(
+      "ERR_CONFIG_INVALID",
+      `the options are ${JSON.stringify(options)}; expected an object with some of ${WORDS.join(", ")}`,
+    );
+  }
+  const unheard = Object.keys(options).filter((key) => !WORDS.includes(key));
+  if (unheard.length === 0) return;
+  const problems = unheard.map((key) => unknownKey([key], WORDS));
+  throw problemsError("ERR_CONFIG_INVALID", problems);
 }
 
 function isDrainTime(ms: number): boolean {

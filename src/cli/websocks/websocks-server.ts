@@ -9,6 +9,7 @@ import { checkLbTls } from "../check-lb-tls.ts";
 import type { CommandInput, CommandSpec } from "../command-spec.ts";
 import { resolveFlags } from "../flags.ts";
 import { checkPasswordFile } from "./check-password-file.ts";
+import { checkWebRoot } from "./check-web-root.ts";
 import { ENGINE_OPTIONS, runWebsocks, WEBSOCKS_INSTANCE_GROUPS } from "./websocks-instance.ts";
 
 /** The end of tunnels that reaches the targets. */
@@ -46,9 +47,11 @@ async function serve(input: CommandInput): Promise<number> {
 async function checkFiles({
   usersFile,
   passwordFile,
+  webRoot,
   tlsCert,
   tlsKey,
 }: WebsocksServerValues): Promise<void> {
   if (passwordFile !== undefined) await checkPasswordFile(passwordFile);
+  if (webRoot !== undefined) await checkWebRoot(webRoot);
   await checkLbFiles({ usersFile, tlsCert, tlsKey, tlsClientCa: undefined });
 }

@@ -62,7 +62,12 @@ test("harm now and then among much that pays is chance", () => {
 test("harm of before is forgotten step by step", () => {
   const patience = new Patience();
   harmOf(patience, 7);
-  for (let time = 0; time < 3 * 64; time += 1) patience.paid();
+  for (let time = 0; time < 3 * 64; time += 1) {
+    patience.paid();
+    // That a look is in vain says nothing of harm.
+    if (time % 10 === 0) patience.failed();
+  }
+  pauseOf(patience);
   expect(harmOf(patience, 1)).toEqual([127]);
 });
 

@@ -1,8 +1,8 @@
-/** After so many misses in a row it is tried only once in this many times. */
+/** After many misses it is not tried for so many times. */
 const MAX_PAUSE = 31;
 /** For so many times it is not tried after it did harm, and after it did harm again and again. */
 const [MIN_HARM_PAUSE, MAX_HARM_PAUSE] = [15, 1023];
-/** After it paid so many times in a row, harm of before counts for half. */
+/** After it paid so many times without harm, harm of before counts for half. */
 const FORGIVEN_AFTER = 64;
 
 /**
@@ -13,7 +13,7 @@ const FORGIVEN_AFTER = 64;
 export class Patience {
   #pause = 0;
   #harmPause = MIN_HARM_PAUSE;
-  #paidInARow = 0;
+  #paidSinceHarm = 0;
   #left = 0;
 
   /** Asked each time before going to sleep. */
@@ -26,9 +26,9 @@ export class Patience {
   /** A look found something. */
   paid(): void {
     this.#pause >>= 1;
-    this.#paidInARow += 1;
-    if (this.#paidInARow < FORGIVEN_AFTER) return;
-    this.#paidInARow = 0;
+    this.#paidSinceHarm += 1;
+    if (this.#paidSinceHarm < FORGIVEN_AFTER) return;
+    this.#paidSinceHarm = 0;
     this.#harmPause = Math.max(this.#harmPause >> 1, MIN_HARM_PAUSE);
   }
 
@@ -40,7 +40,7 @@ export class Patience {
 
   /** It did harm. Where that is rare it is chance: any machine has something else to do now and then. */
   didHarm(): void {
-    this.#paidInARow = 0;
+    this.#paidSinceHarm = 0;
     this.#left = this.#harmPause;
     this.#harmPause = Math.min(2 * this.#harmPause + 1, MAX_HARM_PAUSE);
   }

@@ -44,9 +44,14 @@ function rig(alwaysSleeps = false) {
   const yieldProcessor = () => {
     clock.ms += clock.yieldMs;
   };
-  const selector = new PosixSelector(events, { alwaysSleeps, nowMs, yieldProcessor });
+  const looks = { count: 0 };
+  const onLook = () => {
+    looks.count += 1;
+  };
+  const selector = new PosixSelector(events, { alwaysSleeps, onLook, nowMs, yieldProcessor });
   return {
     clock,
+    looks,
     /** How it waited for these, one list of slots a wait. */
     waits: (...script: readonly (readonly number[])[]) => {
       events.isLate = false;
@@ -112,7 +117,7 @@ describe("staying awake", requires("linux"), () => {
     const { waits, clock } = rig();
     waits(CLIENT, SERVER, CLIENT);
     for (const pause of [15, 31, 63]) {
-      clock.yieldMs = 4;
+      clock.yieldMs = 0.6;
       expect(waits(NOTHING, SERVER)).toEqual([LOOK, LOOK]);
       clock.yieldMs = 0;
       for (let time = 0; time < pause; time += 1) {
@@ -149,8 +154,29 @@ describe("staying awake", requires("linux"), () => {
   test("it sleeps behind what took long, which is no short request", () => {
     const { waits, waitOnce, clock } = rig();
     waits(CLIENT, SERVER, CLIENT);
-    clock.ms += 0.15;
+    clock.ms += 0.08;
+    expect(waits(SERVER)).toEqual([LOOK]);
+    clock.ms += 0.1;
     expect(waitOnce(SLEEP)).toEqual([SLEEP]);
+  });
+
+  test("a timer is not late by what a look took", () => {
+    const { waits, waitOnce, clock } = rig();
+    waits(CLIENT, SERVER, CLIENT);
+    clock.yieldMs = 9;
+    expect(waitOnce(10)).toEqual([LOOK, LOOK, 1]);
+    waits(SERVER, CLIENT, SERVER);
+    clock.yieldMs = 11;
+    expect(waitOnce(10)).toEqual([LOOK, LOOK, 0]);
+  });
+
+  test("it tells each time that it stays awake, not what came at once", () => {
+    const { waits, looks } = rig();
+    waits(CLIENT, SERVER, CLIENT);
+    waits(SERVER);
+    expect(looks.count).toBe(0);
+    waits(NOTHING, NOTHING, NOTHING, CLIENT);
+    expect(looks.count).toBe(1);
   });
 
   test("it only looks once where it shall not wait", () => {

@@ -67,6 +67,8 @@ export class PosixSelector implements Selector {
   #isLone = false;
   /** When such an event was told. */
   #toldMs = 0;
+  /** How long the last look took. */
+  #lookedMs = 0;
 
   constructor(epoll: EventSource, options: PosixSelectorOptions) {
     this.#epoll = epoll;
@@ -77,10 +79,19 @@ export class PosixSelector implements Selector {
   }
 
   wait(timeoutMs: number): number {
-    const found = timeoutMs !== 0 && this.#stays() ? this.#look() : 0;
-    const count = found > 0 ? found : this.#epoll.wait(timeoutMs);
+    const count =
+      timeoutMs !== 0 && this.#stays()
+        ? this.#lookAndSleep(timeoutMs)
+        : this.#epoll.wait(timeoutMs);
     this.#note(count);
     return count;
+  }
+
+  #lookAndSleep(timeoutMs: number): number {
+    const count = this.#look();
+    if (count > 0) return count;
+    const leftMs = Math.max(Math.ceil(timeoutMs - this.#lookedMs), 0);
+    return this.#epoll.wait(timeoutMs < 0 ? timeoutMs : leftMs);
   }
 
   #stays(): boolean {
@@ -94,9 +105,9 @@ export class PosixSelector implements Selector {
   }
 
   #look(): number {
-    this.#onLook();
     let count = this.#epoll.wait(0);
     if (count > 0) return count;
+    this.#onLook();
     const patience = this.#patience;
     const beganMs = this.#nowMs();
     let nowMs = beganMs;
@@ -109,8 +120,9 @@ export class PosixSelector implements Selector {
       nowMs = this.#nowMs();
       isShared = nowMs - lookedMs > SHARED_MS;
     } while (count === 0 && !isShared && nowMs - beganMs < LOOK_MS);
+    this.#lookedMs = nowMs - beganMs;
     if (isShared) patience.didHarm();
-    else if (count > 0 && nowMs - beganMs <= PAYS_MS) patience.paid();
+    else if (count > 0 && this.#lookedMs <= PAYS_MS) patience.paid();
     else patience.failed();
     return count;
   }
