@@ -4,10 +4,10 @@ import type { Endpoint } from "../../core/model/endpoint.ts";
 import type { Group } from "../../core/model/group.ts";
 import type { ModelObject } from "../../core/model/object.ts";
 import { parseKind } from "../../core/model/parse.ts";
-import { problemsError, unknownKey } from "../../core/model/problems.ts";
 import type { OnServerHealth, ServerReport, TakenServer } from "./balanced-servers.ts";
 import type { ConnectOptions, CreateConnection } from "./connect-balanced.ts";
 import { readDescription } from "./read-description.ts";
+import { refuseUnknownKeys } from "./refuse-unknown-keys.ts";
 import { SILENT_LOG } from "./silent-log.ts";
 import type { ServersDescription } from "./state-description.ts";
 import type { UndiciInterceptor } from "./undici-interceptor.ts";
@@ -87,11 +87,7 @@ interface ReadServers {
 
 function readServers(description: ServersDescription): ReadServers {
   const objects = readObjects(description);
-  const unheard = Object.keys(description).filter((key) => !WORDS.includes(key));
-  if (unheard.length > 0) {
-    const problems = unheard.map((key) => unknownKey([key], WORDS));
-    throw problemsError("ERR_STATE_INVALID", problems);
-  }
+  refuseUnknownKeys("ERR_STATE_INVALID", description, WORDS);
   const said = objects.find((object) => object.kind === "Group");
   return { group: said ?? parseKind("Group", { name: NAME }), endpoints: endpointsOf(objects) };
 }

@@ -2,12 +2,13 @@ import type { Backend, BackendStatus } from "../../backends/backend.ts";
 import { CoreError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricFamily } from "../../core/metrics/metric-family.ts";
-import { invalid, problemsError, unknownKey } from "../../core/model/problems.ts";
+import { invalid, problemsError } from "../../core/model/problems.ts";
 import { resolveOptions } from "../../core/options/resolve-options.ts";
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { Turns } from "../../core/turns.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { readDescription } from "./read-description.ts";
+import { refuseUnknownKeys } from "./refuse-unknown-keys.ts";
 import { SILENT_LOG } from "./silent-log.ts";
 import type { StateDescription } from "./state-description.ts";
 
@@ -138,10 +139,7 @@ function checkOptions(options: ServeOptions): void {
       `the options are ${JSON.stringify(options)}; expected an object with some of ${WORDS.join(", ")}`,
     );
   }
-  const unheard = Object.keys(options).filter((key) => !WORDS.includes(key));
-  if (unheard.length === 0) return;
-  const problems = unheard.map((key) => unknownKey([key], WORDS));
-  throw problemsError("ERR_CONFIG_INVALID", problems);
+  refuseUnknownKeys("ERR_CONFIG_INVALID", options, WORDS);
 }
 
 function isDrainTime(ms: number): boolean {
