@@ -8,6 +8,8 @@ import { argumentTerm, optionHelp, optionTerm } from "./option-text.ts";
 const DESCRIPTION = "Describe services and their endpoints once; make them true on any data plane.";
 
 const HELP_WIDTH = 120;
+/** How the parser begins to tell it. */
+const UNKNOWN_COMMAND = "error: unknown command";
 
 const FOOTER = `
 Every option is also PORTOLAN_<NAME> in the environment and, for run, a key of the config file;
@@ -28,14 +30,26 @@ export function buildProgram(specs: readonly CommandSpec[], session: Session): C
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
       writeErr: (text) => void context.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, "portolan: ")),
     })
     .helpCommand("help [command]", "explain a command")
     .showSuggestionAfterError(true)
     .configureHelp({ helpWidth: HELP_WIDTH })
     .addHelpText("after", FOOTER);
+  tellMistakes(program);
   for (const spec of specs) addCommand(program, spec, session);
   return program;
+}
+
+/** In the words of all others; who mistypes a command is told which there are. */
+function tellMistakes(command: Command): Command {
+  return command.configureOutput({
+    outputError: (text, write) => {
+      write(text.replace(/^error: /, "portolan: "));
+      if (!text.startsWith(UNKNOWN_COMMAND)) return;
+      const names = command.commands.map((one) => one.name());
+      write(`There are: ${names.join(", ")}; --help explains them.\n`);
+    },
+  });
 }
 
 function addCommand(program: Command, spec: CommandSpec, session: Session): void {
@@ -69,8 +83,7 @@ function familyOf(program: Command, [name]: readonly string[]): Command {
   const there = program.commands.find((command) => command.name() === name);
   if (there !== undefined) return there;
   const summary = COMMAND_FAMILIES.get(name) ?? "";
-  return program
-    .command(name)
+  return tellMistakes(program.command(name))
     .summary(summary)
     .description(`${summary}.`)
     .helpOption("-h, --help", "explain these commands");

@@ -56,6 +56,11 @@ test("version, for people and for machines", async () => {
 
 test.each([
   [["chekc", "x"], /unknown command 'chekc'\n\(Did you mean check\?\)/],
+  [["foo"], /unknown command 'foo'\nThere are: run, up, .*, version; --help explains them\.\n$/],
+  [
+    ["kcptun", "foo"],
+    /unknown command 'foo'\nThere are: server, client; --help explains them\.\n$/,
+  ],
   [["run", "--frmo", "x"], /unknown option '--frmo'\n\(Did you mean --from\?\)/],
   [["check"], /missing required argument 'FILE'/],
   [["check", "a", "b"], /too many arguments/],
