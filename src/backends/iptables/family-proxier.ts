@@ -192,8 +192,10 @@ export class FamilyProxier {
 
   /** Executes what differs between the kernel's rules and these; owed until that is done. */
   async #write(plan: Plan): Promise<Written> {
+    let isWorkedOut = false;
     try {
       const { script, executed } = await this.#planning.take(() => this.#begin(plan));
+      isWorkedOut = true;
       // The tool takes longer than these.
       this.#ruleset.hold();
       await executed;
@@ -201,7 +203,8 @@ export class FamilyProxier {
       this.#owed = undefined;
       return { script, lines: script.size };
     } catch (error) {
-      this.#owed = { setting: plan.setting, groups: new Map(plan.groups()) };
+      const groups = isWorkedOut ? this.#ruleset.groups() : new Map(plan.groups());
+      this.#owed = { setting: plan.setting, groups };
       throw error;
     }
   }

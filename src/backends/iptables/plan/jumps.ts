@@ -20,10 +20,12 @@ const NEW = ["-m conntrack --ctstate NEW"];
 /** Not what comes back to this node's own connections. */
 const CALLING = ["-m conntrack --ctdir ORIGINAL"];
 
-const firewall = jump(FIREWALL, "kubernetes load balancer firewall", NEW);
+export const FIREWALL_JUMP: string = jump(FIREWALL, "kubernetes load balancer firewall", NEW);
 const services = jump(REFUSED_SERVICES, "kubernetes service portals", NEW);
 const external = jump(REFUSED_EXTERNAL, "kubernetes externally-visible service portals", NEW);
 const portals = jump(SERVICES, "kubernetes service portals");
+/** Every packet that is forwarded meets it, and a comment would be one more question. */
+const forward = renderRule({ target: nameOf(FORWARD) });
 
 /**
  * Where packets come into our chains, in this order. Unlike kube-proxy's, one question at each hook
@@ -31,7 +33,7 @@ const portals = jump(SERVICES, "kubernetes service portals");
  */
 export const JUMPS: Jumps = new Map<ChainId, readonly string[]>([
   ["filter INPUT", [jump(CALLS_IN, "kubernetes calls of this node", CALLING)]],
-  ["filter FORWARD", [firewall, jump(FORWARD, "kubernetes forwarding rules"), services, external]],
+  ["filter FORWARD", [forward, services, external]],
   ["filter OUTPUT", [jump(CALLS_OUT, "kubernetes calls by this node", NEW)]],
   ["nat PREROUTING", [portals]],
   ["nat OUTPUT", [portals]],
@@ -40,9 +42,12 @@ export const JUMPS: Jumps = new Map<ChainId, readonly string[]>([
 
 /** Where those of this node's own hooks lead on to. */
 export const LED_ON: Jumps = new Map<ChainId, readonly string[]>([
-  [CALLS_IN, [firewall, jump(HEALTH_PORTS, "kubernetes health check service ports"), external]],
+  [
+    CALLS_IN,
+    [FIREWALL_JUMP, jump(HEALTH_PORTS, "kubernetes health check service ports"), external],
+  ],
   // Unlike kube-proxy's: this node's own calls of an external address are refused, too.
-  [CALLS_OUT, [firewall, services, external]],
+  [CALLS_OUT, [FIREWALL_JUMP, services, external]],
 ]);
 
 /** Tells our rule from kubelet's, which says the same. */

@@ -16,7 +16,7 @@ import {
 } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
-import { LED_ON } from "./jumps.ts";
+import { FIREWALL_JUMP, LED_ON } from "./jumps.ts";
 
 /**
  * The rules that are there without any service. What it has in shared chains stands behind the rules
@@ -66,22 +66,21 @@ function planMasquerade({ mark, localMatches }: PlanContext, builder: GroupBuild
 }
 
 /**
- * What conntrack takes for invalid would reach a client with an address that it never called. Most
- * packets are of connections that stand: they are asked for first.
+ * Most packets are of connections that stand: they are asked for first, without a comment, which would be one
+ * more question. What conntrack takes for invalid would reach a client with an address that it never called.
+ * The firewall comes before what is marked: others mark packets, too (CNI plugins use KUBE-MARK-MASQ), which
+ * lets nobody in.
  */
 function planForward({ mark, isLiberal }: PlanContext, builder: GroupBuilder): void {
   const rules = builder.chain(FORWARD);
   rules.push(
-    renderRule({
-      comment: "kubernetes forwarding conntrack rule",
-      matches: ["-m conntrack --ctstate RELATED,ESTABLISHED"],
-      target: "ACCEPT",
-    }),
+    renderRule({ matches: ["-m conntrack --ctstate RELATED,ESTABLISHED"], target: "ACCEPT" }),
   );
   if (!isLiberal) {
     rules.push(renderRule({ matches: ["-m conntrack --ctstate INVALID"], target: "DROP" }));
   }
   rules.push(
+    FIREWALL_JUMP,
     renderRule({
       comment: "kubernetes forwarding rules",
       matches: [`-m mark --mark ${mark}/${mark}`],

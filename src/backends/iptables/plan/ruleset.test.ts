@@ -62,6 +62,22 @@ describe("a change", () => {
     ]);
   });
 
+  test.each([
+    ["from", "to"],
+    ["to", "from"],
+  ])("does not delete a chain that another group takes over: %s, %s", (...order) => {
+    const lets = { "KUBE-FW-L": ["-j ACCEPT"] };
+    const script = settled(["from", group(lets)]).change(
+      new Map(order.map((key) => [key, key === "to" ? group(lets) : NO_RULES])),
+    );
+    expect(lines(script)).toEqual([
+      "*nat",
+      ":KUBE-FW-L - [0:0]",
+      "-A KUBE-FW-L -j ACCEPT",
+      "COMMIT",
+    ]);
+  });
+
   test("of nothing is nothing", () => {
     const ruleset = settled(["a", a]);
     const again = group({ "KUBE-SVC-A": ["-j ACCEPT"] }, "-d 1 -j KUBE-SVC-A");

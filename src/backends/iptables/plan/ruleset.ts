@@ -7,7 +7,7 @@ import { RestoreScript } from "../../../platform/linux/iptables/restore-script.t
 import { bareRule, bareText } from "../../../platform/linux/iptables/rule.ts";
 import { isOwnedChain, isPassingChain, isWay } from "../../kube-chains.ts";
 import { type GroupRules, NO_RULES } from "./group-rules.ts";
-import { SharedChain } from "./shared-chain.ts";
+import { type RulesStep, SharedChain } from "./shared-chain.ts";
 
 /** The group whose rules stand behind those of all others in shared chains. */
 export const BASE = "";
@@ -45,23 +45,16 @@ export class Ruleset {
   change(changes: ReadonlyMap<string, GroupRules>): RestoreScript {
     this.hold();
     const script = new RestoreScript();
-    const touched = new Map<ChainId, { before: readonly string[]; after: readonly string[] }[]>();
+    const steps: GroupStep[] = [];
     for (const [key, after] of changes) {
       const before = this.#groups.get(key) ?? NO_RULES;
       if (after.own.size === 0 && after.shared.size === 0) this.#groups.delete(key);
       else this.#groups.set(key, after);
       this.#ownCount += after.ownCount - before.ownCount;
-      changeOwn(before, after, script);
-      for (const chain of new Set([...before.shared.keys(), ...after.shared.keys()])) {
-        const rules = {
-          before: before.shared.get(chain) ?? [],
-          after: after.shared.get(chain) ?? [],
-        };
-        if (deepEqual(rules.before, rules.after)) continue;
-        touched.set(chain, [...(touched.get(chain) ?? []), rules]);
-      }
+      steps.push({ before, after });
     }
-    for (const [chain, rules] of touched) this.#changeShared(chain, rules, script);
+    changeOwn(steps, script);
+    for (const [chain, rules] of sharedSteps(steps)) this.#changeShared(chain, rules, script);
     return script;
   }
 
@@ -138,11 +131,7 @@ export class Ruleset {
     this.#unheld = [];
   }
 
-  #changeShared(
-    id: ChainId,
-    changes: readonly { before: readonly string[]; after: readonly string[] }[],
-    script: RestoreScript,
-  ): void {
+  #changeShared(id: ChainId, changes: readonly RulesStep[], script: RestoreScript): void {
     const chain = this.#shared.get(id) ?? new SharedChain();
     const isNew = chain.size === 0 && isPassingChain(id);
     this.#shared.set(id, chain);
@@ -176,6 +165,12 @@ export class Ruleset {
     this.#unheld.push({ id, groups, actual: isSame ? actual : undefined });
     if (!isSame) script.write(id, chainText(id, orderedRules(groups)));
   }
+}
+
+/** What a group was, and what it is to be. */
+interface GroupStep {
+  readonly before: GroupRules;
+  readonly after: GroupRules;
 }
 
 /** A chain whose rules are in the kernel, or about to be. */
@@ -213,11 +208,34 @@ function orderedRules(groups: readonly SharedRules[]): readonly string[] {
   return [...new Set(ordered.flatMap(({ rules }) => rules))];
 }
 
-function changeOwn(before: GroupRules, after: GroupRules, script: RestoreScript): void {
-  for (const [chain, text] of after.own) {
-    if (before.own.get(chain) !== text) script.write(chain, text);
+function changeOwn(steps: readonly GroupStep[], script: RestoreScript): void {
+  const left = new Set(steps.flatMap(({ before }) => [...before.own.keys()]));
+  for (const { before, after } of steps) {
+    for (const [chain, text] of after.own) {
+      if (before.own.get(chain) !== text) script.write(chain, text);
+      // Also where another group had it: a listener that moves to another service takes its chain along.
+      left.delete(chain);
+    }
   }
-  for (const chain of before.own.keys()) if (!after.own.has(chain)) script.deleteChain(chain);
+  for (const chain of left) script.deleteChain(chain);
+}
+
+/** For each shared chain, the rules of the groups that changed. */
+function sharedSteps(steps: readonly GroupStep[]): ReadonlyMap<ChainId, readonly RulesStep[]> {
+  const touched = new Map<ChainId, RulesStep[]>();
+  for (const { before, after } of steps) {
+    for (const chain of new Set([...before.shared.keys(), ...after.shared.keys()])) {
+      const rules = {
+        before: before.shared.get(chain) ?? [],
+        after: after.shared.get(chain) ?? [],
+      };
+      if (deepEqual(rules.before, rules.after)) continue;
+      const list = touched.get(chain) ?? [];
+      touched.set(chain, list);
+      list.push(rules);
+    }
+  }
+  return touched;
 }
 
 /** Whether a chain holds just the rules of these groups: each in its order, those of the base last. */

@@ -6,6 +6,12 @@ interface Held {
   readonly count: number;
 }
 
+/** The rules of one group in a shared chain, as they were and as they are to be. */
+export interface RulesStep {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
 /** What changes in a shared chain when some of its groups do. */
 export interface SharedEdits {
   readonly removed: readonly string[];
@@ -46,9 +52,7 @@ export class SharedChain {
   }
 
   /** Replaces the rules of groups. */
-  edit(
-    changes: readonly { readonly before: readonly string[]; readonly after: readonly string[] }[],
-  ): SharedEdits {
+  edit(changes: readonly RulesStep[]): SharedEdits {
     const removed: string[] = [];
     for (const { before } of changes) {
       for (const rule of before) {
