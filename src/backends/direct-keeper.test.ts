@@ -4,14 +4,11 @@ import { FAMILIES } from "../core/model/address.ts";
 import { endpointSchema } from "../core/model/endpoint.ts";
 import { serviceSchema } from "../core/model/service.ts";
 import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
+import type { DirectCgroups } from "../platform/linux/direct-connect/direct-plane.ts";
 import { FakeDirectPlane } from "../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
-import {
-  DirectKeeper,
-  type DirectLookup,
-  type DirectMode,
-  MANY_SERVICES,
-} from "./direct-keeper.ts";
+import { DirectKeeper, type DirectLookup, MANY_SERVICES } from "./direct-keeper.ts";
+import type { DirectMode } from "./direct-setting.ts";
 import { fullStateOf } from "./full-state.fixture.ts";
 
 const PLACE = { ip: "10.96.0.1", port: 80 };
@@ -41,12 +38,14 @@ function are(item: ServiceEndpoints | undefined): DirectLookup {
   return () => item && { item, isRandom: true };
 }
 
-async function setUp(mode: DirectMode = "auto") {
+async function setUp(mode: DirectMode = "auto", workloads?: string) {
+  const opened: DirectCgroups[] = [];
   const planes: FakeDirectPlane[] = [];
   const lines: string[] = [];
   const obstacle = { kind: "obstacle", what: "no cgroups", remedy: "mount them" } as const;
   const world: { isPossible: boolean } = { isPossible: true };
-  const open = async (): Promise<OpenedDirectPlane> => {
+  const open = async (cgroups: DirectCgroups): Promise<OpenedDirectPlane> => {
+    opened.push(cgroups);
     if (!world.isPossible) return obstacle;
     const plane = new FakeDirectPlane();
     planes.push(plane);
@@ -55,16 +54,21 @@ async function setUp(mode: DirectMode = "auto") {
   const tell = (_: object, text: string) => void lines.push(text);
   const log = { debug: tell, info: tell, warn: tell, error: tell };
   const families = FAMILIES;
-  const start = () =>
-    DirectKeeper.start({
+  /** What the status says each time that it says something else. */
+  const told: string[] = [];
+  const start = async () => {
+    const keeper = await DirectKeeper.start({
       mode,
-      cgroup: undefined,
+      cgroups: { node: undefined, workloads },
       families,
       open,
       log,
       backend: "nftables",
+      onStatus: () => void told.push(keeper.summary()),
     });
-  return { planes, lines, world, start };
+    return keeper;
+  };
+  return { planes, lines, world, opened, start, told };
 }
 
 test("follows services, and leaves in between to the rules", async () => {
@@ -89,6 +93,13 @@ test("follows services, and leaves in between to the rules", async () => {
   const metrics = new Map(keeper.metrics().map(({ name, samples }) => [name, samples[0]?.value]));
   expect(metrics.get("direct_connect_addresses")).toBe(0);
   expect(metrics.get("direct_connects_total")).toBe(3);
+});
+
+test("says that workloads are led, too, and whose", async () => {
+  const { opened, start } = await setUp("auto", "/sys/fs/cgroup/kubepods");
+  const keeper = await start();
+  expect(keeper.summary()).toBe("direct connections of this node and its workloads to 0 addresses");
+  expect(opened).toEqual([{ node: undefined, workloads: "/sys/fs/cgroup/kubepods" }]);
 });
 
 test("who comes to a list that grows meets the old one or the new one", async () => {
@@ -126,13 +137,16 @@ test("after a failure nothing stale is met, it is told once, and the next sync b
 });
 
 test("where the programs were taken out, or their cgroup went, they are put in again", async () => {
-  const { planes, lines, world, start } = await setUp();
+  const { planes, lines, world, start, told } = await setUp();
   const keeper = await start();
   keeper.retreat(WEB, are(await web(1)));
   await keeper.advance();
   const [plane] = planes;
   if (plane === undefined) throw new Error("no plane");
   plane.connect(PLACE);
+  told.splice(0);
+  await keeper.advance();
+  expect(told).toEqual([]);
   plane.isOrphan = true;
   world.isPossible = false;
   await keeper.advance();
@@ -146,6 +160,11 @@ test("where the programs were taken out, or their cgroup went, they are put in a
   keeper.forgetObstacle();
   await keeper.advance();
   expect(planes[1]?.connect(PLACE)).toBe("10.1.0.1:8080");
+  expect(lines.at(-1)).toBe("direct connections: to 1 addresses now");
+  expect(told).toEqual([
+    "no direct connections: no cgroups; mount them",
+    "direct connections to 1 addresses",
+  ]);
   const connects = keeper.metrics().find(({ name }) => name === "direct_connects_total");
   expect(connects?.samples[0]?.value).toBe(2);
 });

@@ -4,15 +4,18 @@ import type { Log } from "../core/log.ts";
 import type { MetricFamily } from "../core/metrics/metric-family.ts";
 import type { Family } from "../core/model/address.ts";
 import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
-import type { DirectCounts, DirectPlane } from "../platform/linux/direct-connect/direct-plane.ts";
+import type {
+  DirectCgroups,
+  DirectCounts,
+  DirectPlane,
+} from "../platform/linux/direct-connect/direct-plane.ts";
 import type { OpenedDirectPlane } from "../platform/linux/direct-connect/open-direct-plane.ts";
 import { directClaims } from "./direct-entries.ts";
 import { DirectPlan } from "./direct-plan.ts";
+import type { DirectSetting } from "./direct-setting.ts";
 
-export type DirectMode = "auto" | "off" | "on";
-
-/** @param cgroup whose processes; undefined: all of them */
-export type OpenDirect = (cgroup: string | undefined) => Promise<OpenedDirectPlane>;
+/** @param cgroups whose processes */
+export type OpenDirect = (cgroups: DirectCgroups) => Promise<OpenedDirectPlane>;
 
 /** A service, and whether the rules choose its endpoints at random. */
 export interface DirectSubject {
@@ -23,24 +26,27 @@ export interface DirectSubject {
 /** By key; undefined where it is gone. */
 export type DirectLookup = (key: string) => DirectSubject | undefined;
 
-export interface DirectKeeperOptions {
-  readonly mode: DirectMode;
-  readonly cgroup: string | undefined;
+export interface DirectKeeperOptions extends DirectSetting {
   /** Those that have rules. */
   readonly families: readonly Family[];
   readonly open: OpenDirect;
   readonly log: Log;
   readonly backend: string;
+  /** Called when `summary` says something else after `advance`. */
+  readonly onStatus?: (() => void) | undefined;
 }
 
+const TAKEN_OUT = "others took the programs out, or they went with their cgroup";
 const NO_COUNTS: DirectCounts = { translated: 0, missed: 0 };
+const OF_ALL = "of this node and its workloads";
 /** To work out so many would hold the rules up. */
 export const MANY_SERVICES = 5000;
 
 /**
- * Has this node's own processes connect to endpoints at once, beside rules that are complete without it.
- * Before the rules change, `retreat` takes away what leads to who is gone; when they are in the kernel,
- * `advance` puts in what is new. In between, and wherever something fails, the rules serve.
+ * Has this node's own processes, and workloads where they are named, connect to endpoints at once, beside
+ * rules that are complete without it. Before the rules change, `retreat` takes away what leads to who is
+ * gone; when they are in the kernel, `advance` puts in what is new. In between, and wherever something
+ * fails, the rules serve.
  */
 export class DirectKeeper {
   readonly #options: DirectKeeperOptions;
@@ -99,14 +105,21 @@ export class DirectKeeper {
   }
 
   async advance(): Promise<void> {
+    const before = this.summary();
+    await this.#advance();
+    if (this.summary() !== before) this.#options.onStatus?.();
+  }
+
+  async #advance(): Promise<void> {
     // Whoever waits for the rules hears of them first.
     if (this.isLate) await setImmediate();
     this.#settle();
     this.#attempt((plane) => {
       if (plane.isAttached()) return;
-      this.withdraw();
-      this.#tell("warn", "others took the programs out, or they went with their cgroup");
+      this.withdraw(TAKEN_OUT);
+      this.#tell("warn", TAKEN_OUT);
     });
+    const isBack = this.#plane === undefined && this.#why !== "";
     const why = await this.#open();
     if (why !== undefined) this.#explain("info", why);
     const before = this.#plan.unfit;
@@ -120,15 +133,19 @@ export class DirectKeeper {
     });
     const { unfit } = this.#plan;
     if (unfit > 0 && before === 0) this.#tell("warn", `${unfit} addresses do not fit in`);
+    if (isBack && this.#plane !== undefined)
+      this.#tell("info", `to ${this.#plan.size} addresses now`);
   }
 
   /** For people, as a part of a line. */
   summary(): string {
-    if (this.#options.mode === "off") return "direct connections off";
+    const { mode, cgroups } = this.#options;
+    if (mode === "off") return "direct connections off";
     if (this.#plane === undefined) return `no direct connections: ${this.#why}`;
     const { size, unfit } = this.#plan;
     const left = unfit === 0 ? "" : ` (${unfit} more do not fit in, and go by the rules)`;
-    return `direct connections to ${size} addresses${left}`;
+    const callers = cgroups.workloads === undefined ? "" : ` ${OF_ALL}`;
+    return `direct connections${callers} to ${size} addresses${left}`;
   }
 
   metrics(): readonly MetricFamily[] {
@@ -137,7 +154,7 @@ export class DirectKeeper {
     return [
       {
         name: "direct_connect_addresses",
-        help: "Addresses of services that this node's own TCP connections are led from to endpoints at once.",
+        help: "Addresses of services that TCP connections are led from to endpoints at once.",
         kind: "gauge",
         samples: [{ labels: {}, value: this.#plan.size }],
       },
@@ -182,10 +199,10 @@ export class DirectKeeper {
 
   /** @returns why there is no plane, where there should be one */
   async #open(): Promise<string | undefined> {
-    const { mode, cgroup, open } = this.#options;
+    const { mode, cgroups, open } = this.#options;
     const isTried = this.#isImpossible || this.#plane !== undefined;
     if (mode === "off" || this.#isClosed || isTried) return undefined;
-    const opened = await open(cgroup);
+    const opened = await open(cgroups);
     this.#isImpossible = opened.kind === "obstacle";
     if (opened.kind === "obstacle") return `${opened.what}; ${opened.remedy}`;
     this.#plane = opened.plane;
@@ -218,7 +235,9 @@ export class DirectKeeper {
   #explain(level: "info" | "warn", why: string): void {
     if (why === this.#why) return;
     this.#why = why;
-    this.#tell(level, `this node's own connections go by the rules, packet by packet: ${why}`);
+    const { workloads } = this.#options.cgroups;
+    const whose = workloads === undefined ? "this node's own connections" : `connections ${OF_ALL}`;
+    this.#tell(level, `${whose} go by the rules, packet by packet: ${why}`);
   }
 
   #tell(level: "info" | "warn", message: string): void {

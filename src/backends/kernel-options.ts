@@ -69,6 +69,11 @@ export const DIRECT_OPTIONS = {
     placeholder: "PATH",
     help: "whose processes --direct-connect is for: a folder of the cgroups of version 2; where none is given, all that are mounted here",
   },
+  directConnectWorkloads: {
+    kind: "string",
+    placeholder: "PATH",
+    help: "workloads that --direct-connect is for, too: a folder of the cgroups of version 2 with processes of this cluster in network namespaces of their own, such as kubelet's kubepods.slice; where none is given, workloads go by the rules",
+  },
 } as const;
 
 /** Of those that write rules by iptables. */

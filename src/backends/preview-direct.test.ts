@@ -2,11 +2,15 @@ import { expect, test } from "vitest";
 import { FAMILIES } from "../core/model/address.ts";
 import { endpointSchema } from "../core/model/endpoint.ts";
 import { serviceSchema } from "../core/model/service.ts";
-import type { DirectMode } from "./direct-keeper.ts";
+import type { DirectMode } from "./direct-setting.ts";
 import { fullStateOf } from "./full-state.fixture.ts";
 import { type ProbeDirect, previewDirect } from "./preview-direct.ts";
 
-async function preview(mode: DirectMode, probe: ProbeDirect): Promise<readonly string[]> {
+async function preview(
+  mode: DirectMode,
+  probe: ProbeDirect,
+  workloads?: string,
+): Promise<readonly string[]> {
   const clusterIPs = ["10.96.0.1", "fd00:96::1"];
   const service = serviceSchema.parse({
     kind: "Service",
@@ -25,10 +29,9 @@ async function preview(mode: DirectMode, probe: ProbeDirect): Promise<readonly s
   );
   const { services } = await fullStateOf([service, ...endpoints]);
   const isRandom = () => true;
-  const cgroup = undefined;
   return previewDirect({
     mode,
-    cgroup,
+    cgroups: { node: undefined, workloads },
     families: FAMILIES,
     services,
     isRandom,
@@ -41,6 +44,13 @@ test("says who would be led where, by weight", async () => {
     "would lead this node's own TCP connections:",
     "  10.96.0.1:80 to 10.1.0.1:80 (33.3 %), 10.1.0.2:80 (66.7 %)",
   ]);
+});
+
+test("says that workloads would be led, too, where they are named", async () => {
+  const [first] = await preview("auto", async () => undefined, "/sys/fs/cgroup/kubepods");
+  expect(first).toBe(
+    "would lead this node's own TCP connections, and of workloads in /sys/fs/cgroup/kubepods:",
+  );
 });
 
 test("says why nobody would, and nothing where it is off", async () => {

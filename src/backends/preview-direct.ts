@@ -1,16 +1,15 @@
 import { type Family, formatHostPort } from "../core/model/address.ts";
 import type { ServiceEndpoints } from "../core/sinks/fullstate.ts";
+import type { DirectCgroups } from "../platform/linux/direct-connect/direct-plane.ts";
 import type { DirectObstacle } from "../platform/linux/direct-connect/open-direct-plane.ts";
 import { directClaims } from "./direct-entries.ts";
-import type { DirectMode } from "./direct-keeper.ts";
 import { DirectPlan } from "./direct-plan.ts";
+import type { DirectSetting } from "./direct-setting.ts";
 
-/** Undefined where connections can be direct. @param cgroup whose processes; undefined: all of them */
-export type ProbeDirect = (cgroup: string | undefined) => Promise<DirectObstacle | undefined>;
+/** Undefined where connections can be direct. @param cgroups whose processes */
+export type ProbeDirect = (cgroups: DirectCgroups) => Promise<DirectObstacle | undefined>;
 
-export interface DirectPreview {
-  readonly mode: DirectMode;
-  readonly cgroup: string | undefined;
+export interface DirectPreview extends DirectSetting {
   readonly families: readonly Family[];
   readonly services: Iterable<readonly [string, ServiceEndpoints]>;
   readonly isRandom: (item: ServiceEndpoints) => boolean;
@@ -19,8 +18,9 @@ export interface DirectPreview {
 
 /** What the maps of a start would hold, in words; nothing is touched. */
 export async function previewDirect(preview: DirectPreview): Promise<readonly string[]> {
+  const { cgroups } = preview;
   if (preview.mode === "off") return [];
-  const obstacle = await preview.probe(preview.cgroup);
+  const obstacle = await preview.probe(cgroups);
   if (obstacle !== undefined) {
     return [`no direct connections: ${obstacle.what}; ${obstacle.remedy}`];
   }
@@ -34,7 +34,10 @@ export async function previewDirect(preview: DirectPreview): Promise<readonly st
     );
     return `  ${formatHostPort(place.ip, place.port)} to ${shares.join(", ")}`;
   });
-  return lines.length === 0 ? [] : ["would lead this node's own TCP connections:", ...lines];
+  if (lines.length === 0) return [];
+  const workloads =
+    cgroups.workloads === undefined ? "" : `, and of workloads in ${cgroups.workloads}`;
+  return [`would lead this node's own TCP connections${workloads}:`, ...lines];
 }
 
 function percent(share: number): string {

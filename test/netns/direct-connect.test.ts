@@ -1,4 +1,5 @@
-import { openSync } from "node:fs";
+import { mkdirSync, openSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { runBackendContract } from "../../src/backends/backend.contract.ts";
@@ -11,7 +12,8 @@ import { ATTACH_TYPE } from "../../src/platform/linux/bpf/bpf-numbers.ts";
 import { programsOf } from "../../src/platform/linux/bpf/bpf-objects.ts";
 import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
 import { close } from "../../src/platform/linux/io-calls.ts";
-import { readDirect } from "../../src/platform/linux/live-rules/read-direct.ts";
+import { explainDirect } from "../../src/platform/linux/live-rules/explain-direct.ts";
+import { readDirect, readWorkloadDirect } from "../../src/platform/linux/live-rules/read-direct.ts";
 import { requires } from "../support/requires.ts";
 import { iptables, NFTABLES } from "./kernel-subjects.ts";
 import { openNamespaces } from "./namespace-driver.ts";
@@ -31,6 +33,8 @@ let cgroup: OwnCgroup | undefined;
 const folder = (): string => cgroup?.path ?? "";
 
 const direct = () => ({ directConnect: "on", directConnectCgroup: folder() });
+/** All are of one cgroup here: that of this test. */
+const workloadsToo = () => ({ ...direct(), directConnectWorkloads: folder() });
 
 /** How many of the tracked connections to the cluster IP were translated. */
 async function translatedFlows(network: NamespaceNetwork, family: Family): Promise<number> {
@@ -57,16 +61,30 @@ function callFrom(play: Play, party: PartyName, family: Family, count: number) {
 
 const peerSchema = z.object({ peer: z.string(), source: z.string(), at: z.string() });
 
-/** A program of the node that calls; what it is told of its peer, and what the server tells. */
-async function callByProgram(network: NamespaceNetwork, ip: string) {
-  const script = `const socket = require("node:net").connect(${port}, ${JSON.stringify(ip)});
+/**
+ * A program of the node, or of another party, that calls; what it is told of its peer, and what the server tells.
+ * @param cgroup in which it calls
+ */
+async function callByProgram(
+  network: NamespaceNetwork,
+  ip: string,
+  party: PartyName = "node-a",
+  cgroup: string = folder(),
+) {
+  const moveTo = (path: string) =>
+    `require("node:fs").writeFileSync(${JSON.stringify(join(path, "cgroup.procs"))}, String(process.pid));`;
+  const script = `${moveTo(cgroup)}
+    const socket = require("node:net").connect(${port}, ${JSON.stringify(ip)});
     let text = "";
     let peer = "";
     socket.on("connect", () => { peer = socket.remoteAddress + " " + socket.remotePort; });
     socket.on("data", (chunk) => { text += chunk; });
-    socket.on("end", () => console.log(JSON.stringify({ ...JSON.parse(text), peer })));
+    socket.on("end", () => {
+      ${moveTo(folder())}
+      console.log(JSON.stringify({ ...JSON.parse(text), peer }));
+    });
     setInterval(() => undefined, 1000);`;
-  return peerSchema.parse(JSON.parse(await new Lines(network, "node-a", script).next()));
+  return peerSchema.parse(JSON.parse(await new Lines(network, party, script).next()));
 }
 
 function describeDirect(subject: OverTimeSubject): void {
@@ -112,6 +130,61 @@ function describeDirect(subject: OverTimeSubject): void {
       expect(await play.callMany(family, 1, bound)).toEqual([at("web-b")]);
       expect(await translatedFlows(network, family)).toBe(2);
     }
+  });
+
+  test("workloads that are named are led from namespaces of their own, as the node is from its own", async () => {
+    const play = await Play.open(subject, workloadsToo());
+    await play.apply(service(), endpoint("web-a"), endpoint("web-b"));
+    const { network } = play.stage;
+    for (const family of FAMILIES) {
+      for (const party of ["client-a", "node-a"] as const) {
+        const answers = await callFrom(play, party, family, CALLS);
+        expect(new Set(answers)).toEqual(new Set([at("web-a"), at("web-b")]));
+      }
+      expect(await translatedFlows(network, family)).toBe(0);
+      const own = TOPOLOGY.workloads["client-a"].addresses[family];
+      await play.callMany(family, 1, { party: "client-a", from: own });
+      expect(await translatedFlows(network, family)).toBe(1);
+    }
+    const packet = { protocol: "TCP", src: "10.99.9.9", dst: clusterIP.v4, dstPort: port } as const;
+    const read = network.inside("node-a", () =>
+      readWorkloadDirect({ ...packet, from: "workload" }),
+    );
+    expect(read).toHaveLength(1);
+    expect(read[0]?.shares).toHaveLength(2);
+    expect(await callByProgram(network, clusterIP.v4)).toMatchObject({
+      peer: `${clusterIP.v4} ${port}`,
+    });
+  });
+
+  test("only workloads of the cgroup that is named are led, and none when it is gone", async () => {
+    const pods = `${folder()}-pods`;
+    mkdirSync(pods);
+    onTestFinished(() => rmSync(pods, { recursive: true, force: true }));
+    const play = await Play.open(subject, { ...direct(), directConnectWorkloads: pods });
+    await play.apply(service(), endpoint("web-a"));
+    const { network } = play.stage;
+    const packet = { protocol: "TCP", src: "10.99.9.9", dstPort: port, from: "workload" } as const;
+    for (const family of FAMILIES) {
+      const dst = clusterIP[family];
+      expect(await callByProgram(network, dst, "client-a", pods)).toEqual({
+        peer: `${dst} ${port}`,
+        at: workloads["web-a"].addresses[family],
+        // Its own, of its link to the node.
+        source: { v4: "10.99.0.2", v6: "fd00:99::2" }[family],
+      });
+      expect(await translatedFlows(network, family)).toBe(0);
+      await callByProgram(network, dst, "client-a");
+      expect(await translatedFlows(network, family)).toBe(1);
+      const explain = () => network.inside("node-a", () => explainDirect({ ...packet, dst }));
+      expect((await explain()).lines[0]).toContain("_wconn");
+    }
+    rmdirSync(pods);
+    const toService = { ...packet, dst: clusterIP.v4 };
+    // The kernel takes its time.
+    await expect
+      .poll(async () => (await network.inside("node-a", () => explainDirect(toService))).lines)
+      .toEqual([]);
   });
 
   test("what only the rules can do, they do", async () => {
@@ -179,20 +252,26 @@ describe("direct connections", requires("linux", "root", "cgroup2", "ip"), () =>
     describeDirect(NFTABLES);
 
     // The rest of the table does not meet a connect(2) on this node.
-    const scenarios = SCENARIOS.filter(
-      ({ packet }) =>
-        packet.from === "node" &&
-        packet.protocol === "TCP" &&
-        Object.values(clusterIP).includes(packet.dst),
-    );
-    runBackendContract({
-      backend: NFTABLES_BACKEND.name,
-      capabilities: NFTABLES_BACKEND.capabilities,
-      concurrency: 2,
-      scenarios,
-      deviations: [],
-      open: () =>
-        openNamespaces({ backend: NFTABLES_BACKEND.name, options: direct(), isUnbound: true }),
+    describe.each([
+      ["node", direct],
+      ["workload", workloadsToo],
+    ] as const)("called by a %s", (from, options) => {
+      runBackendContract({
+        backend: NFTABLES_BACKEND.name,
+        capabilities: NFTABLES_BACKEND.capabilities,
+        concurrency: 2,
+        scenarios: SCENARIOS.filter(
+          ({ packet, policy }) =>
+            packet.from === from &&
+            // Refused at the start together with workloads.
+            !(from === "workload" && policy.masqueradeAll) &&
+            packet.protocol === "TCP" &&
+            Object.values(clusterIP).includes(packet.dst),
+        ),
+        deviations: [],
+        open: () =>
+          openNamespaces({ backend: NFTABLES_BACKEND.name, options: options(), isUnbound: true }),
+      });
     });
   });
 

@@ -5,6 +5,7 @@ import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import type { Backend, BackendContext } from "../backend.ts";
 import { chooseIptablesMode } from "../choose-iptables-mode.ts";
 import { DirectKeeper } from "../direct-keeper.ts";
+import { directSettingOf } from "../direct-setting.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
@@ -24,14 +25,15 @@ export async function createIptablesBackend(
   world: IptablesWorld,
 ): Promise<Backend> {
   checkSyncPeriod(options.iptablesSyncPeriod);
+  const setting = directSettingOf(options, context);
   const lock = world.takeLock(context.isForCleanup === true);
   try {
     if (!options.takeOver) await refuseKubeProxy(world.findKubeProxy);
     const mode = await chooseIptablesMode(NAME, options.iptablesMode, world.exec, context.log);
     const writable = await familiesFor(mode, context, world);
     const direct = await DirectKeeper.start({
-      mode: context.isForCleanup === true ? "off" : options.directConnect,
-      cgroup: options.directConnectCgroup,
+      ...setting,
+      onStatus: context.onStatus,
       families: writable.families,
       open: world.openDirect,
       log: context.log,

@@ -14,6 +14,7 @@ import {
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { BackendContext, Preview } from "../backend.ts";
+import { directSettingOf } from "../direct-setting.ts";
 import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
@@ -56,7 +57,7 @@ export async function previewIptables(
 }
 
 async function directLines(
-  { directConnect: mode, directConnectCgroup: cgroup }: IptablesValues,
+  options: IptablesValues,
   rules: NodeRules,
   { sysctl, probeDirect: probe }: PreviewWorld,
 ): Promise<readonly string[]> {
@@ -66,8 +67,7 @@ async function directLines(
   });
   const families = await familiesOf(sysctl);
   return previewDirect({
-    mode,
-    cgroup,
+    ...directSettingOf(options),
     families,
     services,
     isRandom: () => true,

@@ -14,6 +14,7 @@ import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
 import { DirectKeeper } from "../direct-keeper.ts";
+import { directSettingOf } from "../direct-setting.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { limitLines } from "../limit-lines.ts";
@@ -41,14 +42,15 @@ export async function createNftablesBackend(
 ): Promise<Backend> {
   const planner = new Planner(planSettingsOf(options, context.nodeName));
   const checkPeriodMs = checkPeriodOf(options);
+  const setting = directSettingOf(options, context);
   const { isForCleanup = false } = context;
   const lock = world.takeLock(isForCleanup);
   try {
     // What is removed is in tables of our own, which a kube-proxy does not know.
     if (!options.takeOver && !isForCleanup) await refuseKubeProxy(world.findKubeProxy);
     const direct = await DirectKeeper.start({
-      mode: isForCleanup ? "off" : options.directConnect,
-      cgroup: options.directConnectCgroup,
+      ...setting,
+      onStatus: context.onStatus,
       families: FAMILIES,
       open: world.openDirect,
       log: context.log,

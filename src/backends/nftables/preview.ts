@@ -13,6 +13,7 @@ import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Preview } from "../backend.ts";
+import { directSettingOf } from "../direct-setting.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
@@ -62,7 +63,7 @@ export async function previewNftables(
 }
 
 async function directLines(
-  { directConnect: mode, directConnectCgroup: cgroup }: ValuesOf<typeof NFTABLES_OPTIONS>,
+  options: ValuesOf<typeof NFTABLES_OPTIONS>,
   state: FullState | undefined,
   probe: ProbeDirect,
 ): Promise<readonly string[]> {
@@ -70,7 +71,13 @@ async function directLines(
   const { services } = state;
   const isRandom = (item: ServiceEndpoints) =>
     chooseMethod(item, state.further.groups) === "random";
-  return previewDirect({ mode, cgroup, families: FAMILIES, services, isRandom, probe });
+  return previewDirect({
+    ...directSettingOf(options),
+    families: FAMILIES,
+    services,
+    isRandom,
+    probe,
+  });
 }
 
 /** What a sync tries one after the other, where what was found refuses it. */

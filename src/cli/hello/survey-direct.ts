@@ -3,7 +3,7 @@ import type { Surveyed } from "./survey.ts";
 
 /** Whether connections are direct where nobody says which cgroup is meant. */
 export async function surveyDirect(probe: ProbeDirect): Promise<Surveyed> {
-  const obstacle = await probe(undefined);
+  const obstacle = await probe({ node: undefined, workloads: undefined });
   return {
     name: "eBPF",
     summary: "this node's own connections, led to endpoints at once: nftables, iptables",

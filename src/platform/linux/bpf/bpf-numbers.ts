@@ -15,6 +15,8 @@ export const BPF_COMMAND = {
   mapUpdateBatch: 26,
   mapDeleteBatch: 27,
   linkCreate: 28,
+  linkById: 30,
+  linkNextId: 31,
 } as const;
 
 export const MAP_TYPE = {

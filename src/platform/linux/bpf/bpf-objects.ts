@@ -1,4 +1,6 @@
 /** What others, or this process, put into the kernel: found by its number, and described. */
+import { closeSync } from "node:fs";
+import { ERRNO } from "../../errno.ts";
 import { allocateNative, type NativeMemory, putPointer } from "../native-memory.ts";
 import { checked } from "../system-error.ts";
 import { ATTRIBUTE_BYTES, bpf } from "./bpf-call.ts";
@@ -19,11 +21,15 @@ export interface MapFacts {
 
 /** Where in the arguments of a command a field is. */
 const QUERY = { target: 0, attachType: 4, flags: 8, programIds: 16, count: 24, bytes: 64 } as const;
+const NEXT = { after: 0, id: 4 } as const;
 const INFO = { descriptor: 0, bytes: 4, address: 8, all: 16 } as const;
 /** Where in what is told (struct bpf_prog_info, bpf_map_info, bpf_link_info) a field is. */
 const PROGRAM = { mapCount: 52, mapIds: 56, name: 64 } as const;
 const MAP = { type: 0, keyBytes: 8, valueBytes: 12, maxEntries: 16, name: 24 } as const;
-const LINK = { cgroup: 16 } as const;
+const LINK = { type: 0, program: 8, cgroup: 16, attachType: 24 } as const;
+
+/** BPF_LINK_TYPE_CGROUP */
+const CGROUP_LINK = 3;
 
 /** Those of above cgroups count, too. */
 const BPF_F_QUERY_EFFECTIVE = 1;
@@ -105,10 +111,47 @@ export function mapFacts(descriptor: number): MapFacts {
  * @throws CoreError ERR_SYSTEM_CALL
  */
 export function cgroupOfLink(descriptor: number): bigint | undefined {
+  const id = factsOfLink(descriptor).view.getBigUint64(LINK.cgroup, true);
+  return id === 0n ? undefined : id;
+}
+
+/**
+ * BPF_LINK_GET_NEXT_ID of bpf(2): the numbers of all programs that are attached so to any cgroup that is there.
+ * @throws CoreError ERR_SYSTEM_CALL
+ */
+export function* programsOfCgroups(attachType: number): Generator<number> {
+  for (const id of linkIds()) {
+    const attributes = allocateNative(ATTRIBUTE_BYTES);
+    attributes.view.setUint32(0, id, true);
+    const descriptor = bpf(BPF_COMMAND.linkById, attributes);
+    // It went meanwhile.
+    if (descriptor === -ERRNO.ENOENT) continue;
+    checked("bpf", descriptor, `link ${id}`);
+    const { view } = factsOfLink(descriptor);
+    closeSync(descriptor);
+    if (view.getUint32(LINK.type, true) !== CGROUP_LINK) continue;
+    if (view.getUint32(LINK.attachType, true) !== attachType) continue;
+    if (view.getBigUint64(LINK.cgroup, true) !== 0n) yield view.getUint32(LINK.program, true);
+  }
+}
+
+function* linkIds(): Generator<number> {
+  const attributes = allocateNative(ATTRIBUTE_BYTES);
+  const { view } = attributes;
+  for (;;) {
+    const result = bpf(BPF_COMMAND.linkNextId, attributes);
+    if (result === -ERRNO.ENOENT) return;
+    checked("bpf", result, "a walk over all links");
+    const id = view.getUint32(NEXT.id, true);
+    view.setUint32(NEXT.after, id, true);
+    yield id;
+  }
+}
+
+function factsOfLink(descriptor: number): NativeMemory {
   const facts = allocateNative(FACT_BYTES);
   describe(descriptor, facts);
-  const id = facts.view.getBigUint64(LINK.cgroup, true);
-  return id === 0n ? undefined : id;
+  return facts;
 }
 
 function byId(command: number, id: number, subject: string): number {

@@ -35,18 +35,25 @@ const STACK = {
   index: -60,
 } as const;
 
+/** Processes of this node: in its network namespace, or in those of workloads. */
+export type Callers = "node" | "workloads";
+
 /** Allows the call, changed or not. */
 const GO_ON = 1;
 
 /**
  * Runs at connect(2): who calls the address of a service by TCP is sent to one of its endpoints. Left
- * alone are other namespaces, what no list is there for, and sockets that are bound to an address: whether
- * that has to be masqueraded is known to the rules only.
+ * alone are who calls from the namespace of others, what no list is there for, and sockets that are bound to
+ * an address: whether that has to be masqueraded is known to the rules only.
  */
-export function connectProgram(family: Family, maps: DirectMapDescriptors): Uint8Array {
+export function connectProgram(
+  family: Family,
+  maps: DirectMapDescriptors,
+  callers: Callers,
+): Uint8Array {
   const program = new BpfAssembler().move("r6", "r1");
   program.load(32, "r1", "r6", CONTEXT.protocol).jumpIf("notEqual", "r1", IPPROTO_TCP, "leave");
-  leaveOtherNamespaces(program, maps);
+  leaveOtherCallers(program, maps, callers);
   leaveBound(program, family);
   writeAsked(program, family);
   lookUp(program, maps.frontends, STACK.asked).jumpIf("equal", "r0", 0, "unchanged");
@@ -80,13 +87,18 @@ export function peerNameProgram(family: Family, maps: DirectMapDescriptors): Uin
   return program.label("leave").move("r0", GO_ON).exit().assemble();
 }
 
-function leaveOtherNamespaces(program: BpfAssembler, { namespace }: DirectMapDescriptors): void {
+/** No socket is of both: who was led once must not be taken for one that calls an endpoint by itself. */
+function leaveOtherCallers(
+  program: BpfAssembler,
+  { namespace }: DirectMapDescriptors,
+  callers: Callers,
+): void {
   program.move("r1", "r6").call(HELPER.namespaceCookie).move("r7", "r0");
   program.store(32, "r10", STACK.index, 0);
   lookUp(program, namespace, STACK.index)
     .jumpIf("equal", "r0", 0, "leave")
     .load(64, "r1", "r0", 0)
-    .jumpIf("notEqual", "r1", "r7", "leave");
+    .jumpIf(callers === "node" ? "notEqual" : "equal", "r1", "r7", "leave");
 }
 
 function leaveBound(program: BpfAssembler, family: Family): void {

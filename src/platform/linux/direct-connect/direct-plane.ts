@@ -32,13 +32,20 @@ export interface DirectCounts {
   readonly missed: number;
 }
 
+/** Whose processes are led: folders of the cgroups of version 2. */
+export interface DirectCgroups {
+  /** Those in the network namespace of this process; undefined: of all cgroups that are mounted here. */
+  readonly node: string | undefined;
+  /** Those in other namespaces; undefined: nobody's. */
+  readonly workloads: string | undefined;
+}
+
 /** More than this the maps do not hold. */
 export const MOST_FRONTENDS = 65_536;
 export const MOST_SLOTS = 262_144;
 
 /**
- * What programs of the kernel exchange at connect(2) for the processes of a cgroup, in one network
- * namespace. All of it ends when it is closed, and when the process ends. Calls throw CoreError
+ * What programs of the kernel exchange at connect(2) for the processes of cgroups. All of it ends when it is closed, and when the process ends. Calls throw CoreError
  * ERR_SYSTEM_CALL; what they were to write may be there in parts then.
  */
 export interface DirectPlane {

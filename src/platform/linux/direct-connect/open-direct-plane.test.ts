@@ -15,21 +15,28 @@ import { connect, listen, socket } from "../socket-calls.ts";
 import { bindTo, connectTo, localAddressOf, remoteAddressOf } from "../socket-names.ts";
 import { checked } from "../system-error.ts";
 import type { DirectPlane, Place } from "./direct-plane.ts";
-import { openDirectPlane } from "./open-direct-plane.ts";
+import { openDirectPlane, probeDirectPlane } from "./open-direct-plane.ts";
 
 const ASKED = { v4: "10.96.0.1", v6: "fd96::1" } as const;
 const LOOPBACK = { v4: "127.0.0.1", v6: "::1" } as const;
 const PORT = 80;
 
-/** A namespace in which this process is led, while it is in a cgroup of its own. */
-async function setUp() {
+async function enterCgroup(): Promise<OwnCgroup> {
   const cgroup = await OwnCgroup.enter();
   onTestFinished(() => cgroup.leave());
+  return cgroup;
+}
+
+/** A namespace in which this process is led, while it is in a cgroup of its own. */
+async function setUp() {
+  const cgroup = await enterCgroup();
   const namespace = NetworkNamespace.create();
   onTestFinished(() => namespace.close());
   namespace.run(() => execFileSync("ip", ["link", "set", "lo", "up"]));
   const open = async (): Promise<DirectPlane> => {
-    const opened = await namespace.run(() => openDirectPlane(cgroup.path));
+    const opened = await namespace.run(() =>
+      openDirectPlane({ node: cgroup.path, workloads: undefined }),
+    );
     if (opened.kind === "obstacle") throw new Error(opened.what);
     onTestFinished(() => opened.plane.close());
     return opened.plane;
@@ -99,17 +106,38 @@ describe("the programs at connect(2)", requires("linux", "root", "cgroup2", "ip"
     },
   );
 
-  test("it is known when their cgroup goes, though another comes by its name", async () => {
-    const path = join((await findCgroupMount()) ?? "", `portolan-test-${process.pid}-goes`);
-    mkdirSync(path);
-    onTestFinished(() => rmdirSync(path));
-    const opened = await openDirectPlane(path);
-    if (opened.kind === "obstacle") throw new Error(opened.what);
-    const { plane } = opened;
-    onTestFinished(() => plane.close());
-    expect(plane.isAttached()).toBe(true);
-    rmdirSync(path);
-    mkdirSync(path);
-    await eventually(() => !plane.isAttached());
+  test("a cgroup that is not there is named with the option that it is for", async () => {
+    const { path } = await enterCgroup();
+    const missing = join(path, "missing");
+    for (const [cgroups, option] of [
+      [{ node: missing, workloads: undefined }, "--direct-connect-cgroup"],
+      [{ node: path, workloads: missing }, "--direct-connect-workloads"],
+    ] as const) {
+      expect(await probeDirectPlane(cgroups)).toMatchObject({
+        what: expect.stringContaining(missing),
+        remedy: `name a folder of the cgroups of version 2: ${option}`,
+      });
+    }
   });
+
+  test.each([
+    ["the node's", (goes: string) => ({ node: goes, workloads: undefined })],
+    ["the workloads'", (goes: string, stays: string) => ({ node: stays, workloads: goes })],
+  ])(
+    "it is known when %s cgroup goes, though another comes by its name",
+    async (_, cgroupsWith) => {
+      const path = join((await findCgroupMount()) ?? "", `portolan-test-${process.pid}-goes`);
+      mkdirSync(path);
+      onTestFinished(() => rmdirSync(path));
+      const { path: stays } = await enterCgroup();
+      const opened = await openDirectPlane(cgroupsWith(path, stays));
+      if (opened.kind === "obstacle") throw new Error(opened.what);
+      const { plane } = opened;
+      onTestFinished(() => plane.close());
+      expect(plane.isAttached()).toBe(true);
+      rmdirSync(path);
+      mkdirSync(path);
+      await eventually(() => !plane.isAttached());
+    },
+  );
 });

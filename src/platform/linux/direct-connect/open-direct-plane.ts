@@ -2,15 +2,20 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../../core/errors.ts";
 import type { Family } from "../../../core/model/address.ts";
-import { createLink } from "../bpf/bpf-link.ts";
+import { createLink, type LinkPlace } from "../bpf/bpf-link.ts";
 import { ATTACH_TYPE, PROGRAM_TYPE } from "../bpf/bpf-numbers.ts";
 import { cgroupOfLink } from "../bpf/bpf-objects.ts";
 import { loadProgram } from "../bpf/bpf-program.ts";
 import { findCgroupMount } from "../cgroup-mount.ts";
 import { namespaceCookie } from "../namespace-cookie.ts";
-import { connectProgram, type DirectMapDescriptors, peerNameProgram } from "./connect-program.ts";
+import {
+  type Callers,
+  connectProgram,
+  type DirectMapDescriptors,
+  peerNameProgram,
+} from "./connect-program.ts";
 import { createDirectMaps, type DirectMaps } from "./direct-maps.ts";
-import type { DirectPlane } from "./direct-plane.ts";
+import type { DirectCgroups, DirectPlane } from "./direct-plane.ts";
 
 /** What keeps connections from being direct here, and what to do about it. */
 export interface DirectObstacle {
@@ -25,29 +30,39 @@ export type OpenedDirectPlane =
 interface Hook {
   readonly name: string;
   readonly attachType: number;
-  readonly family: Family;
-  readonly assemble: (family: Family, maps: DirectMapDescriptors) => Uint8Array;
+  readonly assemble: (maps: DirectMapDescriptors) => Uint8Array;
+}
+
+/** Processes that are led. */
+interface Scope {
+  readonly callers: Callers;
+  readonly path: string;
 }
 
 /** Whoever is sent elsewhere is told the address that it asked for: so the names come first. */
-const HOOKS: readonly Hook[] = [
-  hook("portolan_peer4", ATTACH_TYPE.getpeername4, "v4", peerNameProgram),
-  hook("portolan_peer6", ATTACH_TYPE.getpeername6, "v6", peerNameProgram),
-  hook("portolan_conn4", ATTACH_TYPE.connect4, "v4", connectProgram),
-  hook("portolan_conn6", ATTACH_TYPE.connect6, "v6", connectProgram),
-];
+const HOOKS: Readonly<Record<Callers, readonly Hook[]>> = {
+  node: [
+    peerHook("portolan_peer4", ATTACH_TYPE.getpeername4, "v4"),
+    peerHook("portolan_peer6", ATTACH_TYPE.getpeername6, "v6"),
+    connectHook("portolan_conn4", ATTACH_TYPE.connect4, "v4", "node"),
+    connectHook("portolan_conn6", ATTACH_TYPE.connect6, "v6", "node"),
+  ],
+  workloads: [
+    peerHook("portolan_wpeer4", ATTACH_TYPE.getpeername4, "v4"),
+    peerHook("portolan_wpeer6", ATTACH_TYPE.getpeername6, "v6"),
+    connectHook("portolan_wconn4", ATTACH_TYPE.connect4, "v4", "workloads"),
+    connectHook("portolan_wconn6", ATTACH_TYPE.connect6, "v6", "workloads"),
+  ],
+};
 
-/**
- * Puts the programs in, with nothing to exchange yet.
- * @param cgroup whose processes; undefined: those of all cgroups that are mounted here
- */
-export async function openDirectPlane(cgroup: string | undefined): Promise<OpenedDirectPlane> {
-  return attempt(cgroup, (maps, programs, folder) => {
+/** Puts the programs in, with nothing to exchange yet. */
+export async function openDirectPlane(cgroups: DirectCgroups): Promise<OpenedDirectPlane> {
+  return attempt(cgroups, (maps, places, begin) => {
     const links: number[] = [];
     try {
-      for (const [index, { attachType }] of HOOKS.entries()) {
-        const program = programs[index] ?? -1;
-        links.push(createLink({ program, target: folder, attachType }));
+      for (const place of places) {
+        begin(place);
+        links.push(createLink(place));
       }
     } catch (error) {
       for (const link of links) closeSync(link);
@@ -59,9 +74,9 @@ export async function openDirectPlane(cgroup: string | undefined): Promise<Opene
 
 /** The same without putting anything in: undefined where it would work. */
 export async function probeDirectPlane(
-  cgroup: string | undefined,
+  cgroups: DirectCgroups,
 ): Promise<DirectObstacle | undefined> {
-  const outcome = await attempt(cgroup, (maps) => holding(maps, []));
+  const outcome = await attempt(cgroups, (maps) => holding(maps, []));
   if (outcome.kind === "obstacle") return outcome;
   outcome.plane.close();
   return undefined;
@@ -81,39 +96,74 @@ function holding(maps: DirectMaps, links: readonly number[]): DirectPlane {
   };
 }
 
-type Use = (maps: DirectMaps, programs: readonly number[], folder: number) => DirectPlane;
+/** A program, and where it belongs. */
+interface Place extends LinkPlace {
+  readonly scope: Scope;
+}
 
-async function attempt(cgroup: string | undefined, use: Use): Promise<OpenedDirectPlane> {
-  const path = cgroup ?? (await findCgroupMount());
-  if (path === undefined) return NO_CGROUPS;
+/** @param begin is told of a place before something is done there */
+type Use = (
+  maps: DirectMaps,
+  places: readonly Place[],
+  begin: (place: Place) => void,
+) => DirectPlane;
+
+async function attempt(cgroups: DirectCgroups, use: Use): Promise<OpenedDirectPlane> {
   const opened: number[] = [];
+  const keep = (descriptor: number): number => {
+    opened.push(descriptor);
+    return descriptor;
+  };
   let maps: DirectMaps | undefined;
-  let phase: Phase = "cgroup";
+  let remedy = NEWER_LINUX;
+  let about = "";
   try {
-    // Those of version 1 have no such file.
-    closeSync(openSync(join(path, "cgroup.controllers"), "r"));
-    const folder = openSync(path, "r");
-    opened.push(folder);
-    phase = "namespace";
+    // Before anything is waited for: a thread may be in another namespace then.
     const cookie = namespaceCookie();
-    phase = "programs";
-    maps = createDirectMaps(cookie);
-    for (const { name, attachType, family, assemble } of HOOKS) {
-      const instructions = assemble(family, maps.descriptors);
-      const type = PROGRAM_TYPE.cgroupSockAddr;
-      opened.push(loadProgram({ name, type, attachType, instructions }));
+    const scopes = await scopesOf(cgroups);
+    if (scopes === undefined) return NO_CGROUPS;
+    const targets: { readonly scope: Scope; readonly target: number }[] = [];
+    for (const scope of scopes) {
+      const { callers, path } = scope;
+      remedy = CGROUP_REMEDIES[callers];
+      // Those of version 1 have no such file.
+      closeSync(openSync(join(path, "cgroup.controllers"), "r"));
+      targets.push({ scope, target: keep(openSync(path, "r")) });
     }
-    phase = "links";
-    return { kind: "open", plane: use(maps, opened.slice(1), folder) };
+    remedy = PERMISSION;
+    maps = createDirectMaps(cookie);
+    const { descriptors } = maps;
+    const places = targets.flatMap(({ scope, target }) =>
+      HOOKS[scope.callers].map(({ name, attachType, assemble }) => {
+        const instructions = assemble(descriptors);
+        const type = PROGRAM_TYPE.cgroupSockAddr;
+        const program = keep(loadProgram({ name, type, attachType, instructions }));
+        return { program, target, attachType, scope };
+      }),
+    );
+    const plane = use(maps, places, ({ scope: { callers, path } }) => {
+      remedy = CGROUP_REMEDIES[callers];
+      about = `${path}: `;
+    });
+    return { kind: "open", plane };
   } catch (error) {
     maps?.close();
-    return { kind: "obstacle", ...obstacleOf(phase, path, error) };
+    return { kind: "obstacle", what: about + messageOf(error), remedy };
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }
 }
 
-type Phase = "cgroup" | "namespace" | "programs" | "links";
+/** Undefined where there are no cgroups. */
+async function scopesOf(cgroups: DirectCgroups): Promise<readonly Scope[] | undefined> {
+  const node = cgroups.node ?? (await findCgroupMount());
+  if (node === undefined) return undefined;
+  const scopes: Scope[] = [{ callers: "node", path: node }];
+  if (cgroups.workloads !== undefined) {
+    scopes.push({ callers: "workloads", path: cgroups.workloads });
+  }
+  return scopes;
+}
 
 const NO_CGROUPS: OpenedDirectPlane = {
   kind: "obstacle",
@@ -121,19 +171,18 @@ const NO_CGROUPS: OpenedDirectPlane = {
   remedy: "mount -t cgroup2 none /sys/fs/cgroup, or name a folder of them: --direct-connect-cgroup",
 };
 
-const REMEDIES: Readonly<Record<Phase, string>> = {
-  cgroup: "name a folder of the cgroups of version 2: --direct-connect-cgroup",
-  namespace: "boot Linux 5.14 or newer",
-  programs:
-    "run it as root, or give it CAP_BPF and CAP_NET_ADMIN, on Linux 5.14 or newer built with CONFIG_CGROUP_BPF",
-  links: "name a folder of the cgroups of version 2: --direct-connect-cgroup",
+const CGROUP_REMEDIES: Readonly<Record<Callers, string>> = {
+  node: "name a folder of the cgroups of version 2: --direct-connect-cgroup",
+  workloads: "name a folder of the cgroups of version 2: --direct-connect-workloads",
 };
+const NEWER_LINUX = "boot Linux 5.14 or newer";
+const PERMISSION =
+  "run it as root, or give it CAP_BPF and CAP_NET_ADMIN, on Linux 5.14 or newer built with CONFIG_CGROUP_BPF";
 
-function obstacleOf(phase: Phase, path: string, error: unknown): DirectObstacle {
-  const about = phase === "links" ? `${path}: ` : "";
-  return { what: about + messageOf(error), remedy: REMEDIES[phase] };
+function peerHook(name: string, attachType: number, family: Family): Hook {
+  return { name, attachType, assemble: (maps) => peerNameProgram(family, maps) };
 }
 
-function hook(name: string, attachType: number, family: Family, assemble: Hook["assemble"]): Hook {
-  return { name, attachType, family, assemble };
+function connectHook(name: string, attachType: number, family: Family, callers: Callers): Hook {
+  return { name, attachType, assemble: (maps) => connectProgram(family, maps, callers) };
 }

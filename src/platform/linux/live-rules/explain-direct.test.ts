@@ -61,6 +61,16 @@ test("says that a program leaves an address to the rules", () => {
   expect(differencesFrom(verdictOf(["10.1.0.2", 1]))).toEqual([]);
 });
 
+test("says which workloads a program is for", () => {
+  const { lines } = explainFindings([{ program: "83 portolan_wconn4", shares: SHARES }], {
+    ...PACKET,
+    from: "workload",
+  });
+  expect(lines.at(-1)).toBe(
+    "workloads outside of the cgroup of --direct-connect-workloads, and sockets bound to an address, meet the rules:",
+  );
+});
+
 test("packets of others, and other protocols, meet no connect(2) here", async () => {
   for (const packet of [
     { ...PACKET, from: "outside" },

@@ -4,9 +4,9 @@ import type { Packet } from "../../../core/route/packet.ts";
 import type { Verdict } from "../../../core/route/verdict.ts";
 import { percent } from "./compare-verdict.ts";
 import { ownCgroup } from "./own-cgroup.ts";
-import { type DirectFinding, readDirect } from "./read-direct.ts";
+import { type DirectFinding, readDirect, readWorkloadDirect } from "./read-direct.ts";
 
-/** What a process of this node meets before it sends anything. */
+/** What a process meets before it sends anything. */
 export interface DirectExplanation {
   readonly lines: readonly string[];
   differencesFrom(verdict: Verdict): readonly string[];
@@ -14,21 +14,29 @@ export interface DirectExplanation {
 
 const NOTHING: DirectExplanation = { lines: [], differencesFrom: () => [] };
 const BY_RULES = "other sockets, such as those bound to an address, meet the rules:";
+const WORKLOADS_BY_RULES =
+  "workloads outside of the cgroup of --direct-connect-workloads, and sockets bound to an address, meet the rules:";
 
 /** Shares may differ by so much. */
 const TOLERANCE = 0.001;
 
-/** For processes in the cgroup of this one; nothing where a packet is of somebody else. */
+/** For processes in the cgroup of this one, and for workloads; nothing where a packet is of somebody else. */
 export async function explainDirect(packet: Packet): Promise<DirectExplanation> {
-  if (packet.from !== "node" || packet.protocol !== "TCP") return NOTHING;
-  const cgroup = await ownCgroup();
-  if (cgroup === undefined) return NOTHING;
+  if (packet.from === "outside" || packet.protocol !== "TCP") return NOTHING;
   try {
-    return explainFindings(readDirect(packet, cgroup), packet);
+    return explainFindings(await findingsOf(packet), packet);
   } catch (error) {
-    const lines = [`what connect(2) meets can not be read: ${messageOf(error)}`];
+    const lines = [
+      `what connect(2) meets can not be read: ${messageOf(error)}; it takes CAP_SYS_ADMIN`,
+    ];
     return { ...NOTHING, lines };
   }
+}
+
+async function findingsOf(packet: Packet): Promise<readonly DirectFinding[]> {
+  if (packet.from === "workload") return readWorkloadDirect(packet);
+  const cgroup = await ownCgroup();
+  return cgroup === undefined ? [] : readDirect(packet, cgroup);
 }
 
 /** The same of what was read. */
@@ -46,7 +54,7 @@ export function explainFindings(
             ({ address, port, probability }) =>
               `  ${percent(probability)}: ${formatHostPort(address, port)}`,
           ),
-          BY_RULES,
+          packet.from === "workload" ? WORKLOADS_BY_RULES : BY_RULES,
         ],
   );
   return {

@@ -7,7 +7,14 @@ import ipaddr from "ipaddr.js";
 import { familyOf, formatHostPort, unmappedIp } from "../../../core/model/address.ts";
 import type { Packet } from "../../../core/route/packet.ts";
 import { BpfMap } from "../bpf/bpf-map.ts";
-import { mapFacts, openMap, openProgram, programFacts, programsOf } from "../bpf/bpf-objects.ts";
+import {
+  mapFacts,
+  openMap,
+  openProgram,
+  programFacts,
+  programsOf,
+  programsOfCgroups,
+} from "../bpf/bpf-objects.ts";
 import { namespaceCookie } from "../namespace-cookie.ts";
 
 /** Where a connection comes to, with its share of all. */
@@ -27,32 +34,53 @@ export interface DirectFinding {
 
 /** BPF_CGROUP_INET4_CONNECT and BPF_CGROUP_INET6_CONNECT. */
 const CONNECT_HOOKS = { v4: 10, v6: 11 } as const;
-const PROGRAM_NAME = /^portolan_conn[46]$/;
+const NODE_PROGRAMS = { v4: "portolan_conn4", v6: "portolan_conn6" } as const;
+const WORKLOAD_PROGRAMS = { v4: "portolan_wconn4", v6: "portolan_wconn6" } as const;
 const WHOLE = 2 ** 32;
 const ADDRESS_END = 16;
 
-/** @param cgroup its folder @throws CoreError ERR_SYSTEM_CALL */
+/** What a process of this node meets. @param cgroup the folder of its own @throws CoreError ERR_SYSTEM_CALL */
 export function readDirect(packet: Packet, cgroup: string): readonly DirectFinding[] {
   const folder = openSync(cgroup, "r");
   try {
-    const findings: DirectFinding[] = [];
-    for (const id of programsOf(folder, CONNECT_HOOKS[familyOf(packet.dst)])) {
-      const finding = readProgram(id, packet);
-      if (finding !== undefined) findings.push(finding);
-    }
-    return findings;
+    const family = familyOf(packet.dst);
+    return readPrograms(programsOf(folder, CONNECT_HOOKS[family]), NODE_PROGRAMS[family], packet);
   } finally {
     closeSync(folder);
   }
 }
 
-/** Undefined where it is another's, or for another network namespace. */
-function readProgram(id: number, packet: Packet): DirectFinding | undefined {
+/**
+ * What workloads of this node meet, those in the cgroup that was named for them: nobody can tell of an address
+ * whether it is of one.
+ * @throws CoreError ERR_SYSTEM_CALL
+ */
+export function readWorkloadDirect(packet: Packet): readonly DirectFinding[] {
+  const family = familyOf(packet.dst);
+  const ids = programsOfCgroups(CONNECT_HOOKS[family]);
+  return readPrograms(ids, WORKLOAD_PROGRAMS[family], packet);
+}
+
+function readPrograms(
+  ids: Iterable<number>,
+  name: string,
+  packet: Packet,
+): readonly DirectFinding[] {
+  const findings: DirectFinding[] = [];
+  for (const id of ids) {
+    const finding = readProgram(id, name, packet);
+    if (finding !== undefined) findings.push(finding);
+  }
+  return findings;
+}
+
+/** Undefined where it is another's, or of the node in another network namespace. */
+function readProgram(id: number, wanted: string, packet: Packet): DirectFinding | undefined {
   const descriptor = openProgram(id);
   const maps = new Map<string, BpfMap>();
   try {
     const { name, mapIds } = programFacts(descriptor);
-    if (!PROGRAM_NAME.test(name)) return undefined;
+    if (name !== wanted) return undefined;
     for (const mapId of mapIds) {
       const map = openMap(mapId);
       const { name: mapName, keyBytes, valueBytes } = mapFacts(map);
