@@ -22,6 +22,7 @@ import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts
 
 const isQuick = process.argv.includes("--quick");
 const KUBE_PROXY = "kube-proxy";
+const WRONG_USAGE = 2;
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ["nftables", measureNftables],
@@ -82,8 +83,7 @@ function wantedParts(): readonly (readonly [string, Part])[] {
   return names.map((name) => {
     const part = PARTS.get(name);
     if (part !== undefined) return [name, part];
-    throw new Error(
-      `--only: there is no part "${name}"; there are: ${[...PARTS.keys()].join(", ")}`,
-    );
+    console.error(`--only: there is no part "${name}"; there are: ${[...PARTS.keys()].join(", ")}`);
+    return process.exit(WRONG_USAGE);
   });
 }

@@ -2,10 +2,18 @@ import { median } from "../support/measure.ts";
 import type { Figure } from "../support/report.ts";
 import { least, most, NODE, progress, type Setting, stateOf } from "./setting.ts";
 import { measureTraffic, type TrafficResult } from "./traffic.ts";
-import type { Caller, Load, Way } from "./traffic-site.ts";
+import type { Caller, Load, ServicesWay, Way } from "./traffic-site.ts";
 
 const SERVE = new URL("./tasks/serve.js", import.meta.url);
 const LEAST_SHARE = 0.9;
+
+/** @param workloads the cgroup of those that are led */
+type OwnFlags = (workloads: string) => Readonly<Record<string, string>>;
+const OWN_FLAGS: Readonly<Record<ServicesWay, OwnFlags>> = {
+  services: () => ({}),
+  rules: () => ({ directConnect: "off" }),
+  workloads: (directConnectWorkloads) => ({ directConnectWorkloads }),
+};
 
 /** What the services of a backend cost traffic that goes through one of them. */
 export function measureTrafficOf(
@@ -20,8 +28,8 @@ export function measureTrafficOf(
   return measureTraffic(
     folder,
     loads,
-    async (node, way) => {
-      const own = way === "rules" ? { ...flags, directConnect: "off" } : flags;
+    async (node, way, workloads) => {
+      const own = { ...flags, ...OWN_FLAGS[way](workloads) };
       const daemon = await node.startTask(SERVE, [backend, file, NODE, JSON.stringify(own)]);
       progress(daemon.line);
       return daemon;
@@ -60,27 +68,16 @@ function shares(
   const has = (...ways: readonly Way[]) => ways.every((way) => rounds[0]?.has(way));
   const share = (name: string, of: Way, to: Way, bound?: number): readonly Figure[] => {
     if (!has(of, to)) return [];
-    const ratios = rounds.map(
-      (rates) => (rates.get(of)?.perSecond ?? 0) / (rates.get(to)?.perSecond ?? 0),
-    );
+    const ratios = rounds.map((rates) => (rates.get(of) ?? 0) / (rates.get(to) ?? 0));
     return [least(name, median(ratios), "times", bound)];
-  };
-  const cpuShare = (name: string, of: Way): readonly Figure[] => {
-    if (!has(of)) return [];
-    const ratios = rounds.map(
-      (rates) => (rates.get("plain")?.cpuMicroseconds ?? 0) / (rates.get(of)?.cpuMicroseconds ?? 0),
-    );
-    return [least(name, median(ratios), "times")];
   };
   return [
     ...share(`${what}, to no proxy at all`, "services", "plain", limit),
-    ...cpuShare("  by CPU time, which other work disturbs less", "services"),
+    ...share("  led to endpoints at once, to no proxy at all", "workloads", "plain", limit),
     ...share("  by the rules alone, to no proxy at all", "rules", "plain"),
-    ...cpuShare("  the same by CPU time", "rules"),
     ...share("  to no proxy where flows are tracked", "services", "tracked"),
     ...share("  to a single rule that translates", "services", "rule"),
     ...share("  that single rule, to no proxy at all", "rule", "plain"),
-    ...cpuShare("  the same by CPU time", "rule"),
     ...share("  tracking alone, to no proxy at all", "tracked", "plain"),
   ];
 }

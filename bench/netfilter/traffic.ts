@@ -1,14 +1,17 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join as joinPath } from "node:path";
+import { findCgroupMount } from "../../src/platform/linux/cgroup-mount.ts";
 import type { Manifest } from "../support/manifests.ts";
+import { removeCgroupAtExit } from "../support/remove-at-exit.ts";
 import { Namespace, type Started } from "./namespaces.ts";
 import {
   type Caller,
   LARGE_BYTES,
   LARGE_PATH,
   type Load,
-  ON_ITS_PROCESSOR,
+  ON_ONE_PROCESSOR,
   SERVER_PORT,
+  type ServicesWay,
   Site,
   serverIp,
   TARGET_IP,
@@ -16,10 +19,8 @@ import {
   type Way,
 } from "./traffic-site.ts";
 
-const WAYS: readonly Way[] = ["services", "rules", "plain", "rule", "tracked"];
-
-const MICROSECONDS_A_SECOND = 1e6;
-const NANOSECONDS_A_SECOND = 1e9;
+const SERVICES_WAYS: readonly ServicesWay[] = ["services", "rules", "workloads"];
+const WAYS: readonly Way[] = [...SERVICES_WAYS, "plain", "rule", "tracked"];
 
 const TURN_SECONDS = 1;
 
@@ -30,22 +31,20 @@ interface Run {
   readonly ways: readonly Way[];
 }
 
-/** What is measured. Packets of a workload meet the rules in any case. */
+/** What is measured. Packets of a workload meet the rules unless it is named. */
 const RUNS: readonly Run[] = [
   { caller: "node", load: "small", ways: ["plain", "services", "rules", "rule", "tracked"] },
   { caller: "node", load: "large", ways: ["plain", "services", "rules", "rule"] },
-  { caller: "workload", load: "small", ways: ["plain", "services", "rule", "tracked"] },
+  {
+    caller: "workload",
+    load: "small",
+    ways: ["plain", "services", "workloads", "rule", "tracked"],
+  },
   { caller: "node", load: "short", ways: ["plain", "services", "rules"] },
 ];
 
-export interface Rate {
-  readonly perSecond: number;
-  /** Of client and server together, with the kernel's work for them, for one request. */
-  readonly cpuMicroseconds: number;
-}
-
-/** Requests, each way that was measured, of one round. */
-export type Rates = ReadonlyMap<Way, Rate>;
+/** Requests a second, each way that was measured, of one round. */
+export type Rates = ReadonlyMap<Way, number>;
 
 export interface TrafficResult {
   rates(caller: Caller, load: Load): readonly Rates[];
@@ -83,35 +82,35 @@ export function targetManifests(): readonly Manifest[] {
  * Nodes with a workload each call the same server, each in its way; in short turns, there and back, so that
  * what disturbs the machine for a while disturbs all of them.
  * @param loads how often each is measured
- * @param program brings the services to the namespace that it is given, and keeps them there
+ * @param program brings the services to the namespace that it is given, and keeps them there; it is told the
+ *   cgroup of workloads that are led
  * @param tell what comes of it
  */
 export async function measureTraffic<T>(
   folder: string,
   loads: number,
-  program: (node: Namespace, way: "services" | "rules") => Promise<Started>,
+  program: (node: Namespace, way: ServicesWay, workloads: string) => Promise<Started>,
   tell: (result: TrafficResult) => Promise<T>,
 ): Promise<T> {
+  const workloads = await createCgroup();
   const server = Namespace.create();
   const sites = new Map<Way, Site>();
   const web = startWebServer(folder, server);
   const daemons: Started[] = [];
   try {
-    for (const way of WAYS) sites.set(way, new Site(way, server));
-    for (const way of ["services", "rules"] as const) {
-      daemons.push(await program(siteOf(sites, way).node, way));
+    const isPossible = (way: Way) => way !== "workloads" || workloads !== undefined;
+    for (const way of WAYS.filter(isPossible)) {
+      sites.set(way, new Site(way, server, way === "workloads" ? workloads?.path : undefined));
+    }
+    for (const way of SERVICES_WAYS.filter(isPossible)) {
+      daemons.push(await program(siteOf(sites, way).node, way, workloads?.path ?? ""));
     }
     const all = new Map<string, readonly Rates[]>();
     for (const { caller, load, ways } of RUNS) {
       const measured = Array.from({ length: loads }, (_, round) => {
-        const rate = (way: Way): Rate => {
-          const before = cpuSecondsOf(web);
-          const made = siteOf(sites, way).request(caller, load, TURN_SECONDS);
-          const cpuSeconds = made.clientCpuSeconds + cpuSecondsOf(web) - before;
-          const cpuMicroseconds = (cpuSeconds * MICROSECONDS_A_SECOND) / made.count;
-          return { perSecond: made.perSecond, cpuMicroseconds };
-        };
-        const turns = round % 2 === 0 ? ways : ways.toReversed();
+        const possible = ways.filter(isPossible);
+        const turns = round % 2 === 0 ? possible : possible.toReversed();
+        const rate = (way: Way) => siteOf(sites, way).request(caller, load, TURN_SECONDS);
         return new Map(turns.map((way) => [way, rate(way)]));
       });
       all.set(`${caller} ${load}`, measured);
@@ -125,22 +124,22 @@ export async function measureTraffic<T>(
     for (const daemon of daemons) daemon.stop();
     for (const site of sites.values()) site.remove();
     server.remove();
+    workloads?.remove();
   }
+}
+
+/** For callers that are led, and nobody else; undefined where there are no cgroups of version 2. */
+async function createCgroup(): Promise<{ readonly path: string; remove(): void } | undefined> {
+  const mount = await findCgroupMount();
+  if (mount === undefined) return undefined;
+  const path = mkdtempSync(joinPath(mount, "portolan-bench-"));
+  return { path, remove: removeCgroupAtExit(path) };
 }
 
 function siteOf(sites: ReadonlyMap<Way, Site>, way: Way): Site {
   const site = sites.get(way);
   if (site === undefined) throw new Error(`there is no node with ${way}`);
   return site;
-}
-
-/** What the workers of a server used so far. */
-function cpuSecondsOf({ pid }: Started): number {
-  const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-  return workers.reduce((sum, worker) => {
-    const [nanoseconds] = readFileSync(`/proc/${worker}/schedstat`, "utf8").split(" ");
-    return sum + Number(nanoseconds) / NANOSECONDS_A_SECOND;
-  }, 0);
 }
 
 function startWebServer(folder: string, server: Namespace): Started {
@@ -153,6 +152,6 @@ events { worker_connections 4096; }
 http { access_log off; keepalive_requests 100000000; server { listen ${SERVER_PORT} backlog=4096; location / { return 200 "small"; } location /${LARGE_PATH} { root ${folder}; } } }
 `,
   );
-  const [program = "", ...args] = [...ON_ITS_PROCESSOR, "nginx", "-c", path];
+  const [program = "", ...args] = [...ON_ONE_PROCESSOR, "nginx", "-c", path];
   return server.start(program, ...args);
 }

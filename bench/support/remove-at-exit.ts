@@ -1,13 +1,21 @@
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
+import { rmdirSync, rmSync } from "node:fs";
 
 /**
  * Has a folder removed when this process ends, however it does: where it is killed, a shell that waits for the end of
  * its input does it. Returns what removes it now.
  */
 export function removeAtExit(folder: string): () => void {
-  const script = 'cat >/dev/null; rm -rf -- "$1"';
-  const waiting = spawn("sh", ["-c", script, "sh", folder], {
+  return removing(folder, 'rm -rf -- "$1"', () => rmSync(folder, { recursive: true, force: true }));
+}
+
+/** The same for a cgroup: its files go with it, and can not be removed one by one. */
+export function removeCgroupAtExit(folder: string): () => void {
+  return removing(folder, 'rmdir -- "$1"', () => rmdirSync(folder));
+}
+
+function removing(folder: string, command: string, removeNow: () => void): () => void {
+  const waiting = spawn("sh", ["-c", `cat >/dev/null; ${command}`, "sh", folder], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
   });
@@ -16,7 +24,7 @@ export function removeAtExit(folder: string): () => void {
   const { stdin } = waiting;
   if ("unref" in stdin && typeof stdin.unref === "function") stdin.unref();
   return () => {
-    rmSync(folder, { recursive: true, force: true });
+    removeNow();
     stdin.destroy();
   };
 }
