@@ -32,6 +32,7 @@ export function announceInTurn(announcer: Announcer): Announcer {
       }
       await hold(key, announcer.announce(instance, tell, signal));
     },
+    leave: () => announcer.leave(),
     close: () => announcer.close(),
   };
 }

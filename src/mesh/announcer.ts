@@ -21,5 +21,7 @@ export interface Announcer {
     tell: (state: AnnouncementState) => void,
     signal: AbortSignal,
   ): Promise<void>;
+  /** Another process announces the same from now on: nothing is withdrawn any more, its time ends it. */
+  leave(): void;
   close(): void;
 }

@@ -62,7 +62,7 @@ function announceTo(address: ListenAddress) {
     await over;
   };
   onTestFinished(stop);
-  return { states, stop };
+  return { announcer, states, stop };
 }
 
 test("it is announced for as long as it is wanted, and withdrawn at the end", async () => {
@@ -72,6 +72,16 @@ test("it is announced for as long as it is wanted, and withdrawn at the end", as
   await expect.poll(() => states.at(-1), LATER).toEqual({ isMade: true, problem: "" });
   await stop();
   expect(brain.names()).toEqual([]);
+});
+
+test("what is left to another process is not withdrawn, and goes when its time is over", async () => {
+  const brain = await startBrain();
+  const { announcer, states, stop } = announceTo(brain.address);
+  await expect.poll(() => states.at(-1), LATER).toEqual({ isMade: true, problem: "" });
+  announcer.leave();
+  await stop();
+  expect(brain.names()).toEqual(["10.0.0.1:80"]);
+  await expect.poll(brain.names, LATER).toEqual([]);
 });
 
 test("a brain that goes is told, and one that comes back without memory knows it again", async () => {

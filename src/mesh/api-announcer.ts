@@ -22,6 +22,7 @@ const WITHDRAW_MS = 3000;
 export function createApiAnnouncer(options: ApiAnnouncerOptions): Announcer {
   const { where, ttlMs, sleep } = options;
   const id = randomUUID();
+  let isLeft = false;
   return {
     where,
     announce: async (instance, tell, signal) => {
@@ -49,7 +50,10 @@ export function createApiAnnouncer(options: ApiAnnouncerOptions): Announcer {
         }
       };
       await retryUntil(attempt, tell, signal, options);
-      if (isTold) await withdraw(options, instance, id).catch(() => undefined);
+      if (isTold && !isLeft) await withdraw(options, instance, id).catch(() => undefined);
+    },
+    leave: () => {
+      isLeft = true;
     },
     close: () => undefined,
   };

@@ -31,6 +31,7 @@ const NODE: DelegateSettings = {
 };
 
 function open(openFails = false) {
+  const left: string[] = [];
   const store = new GlobalStore();
   store.transact("control", (transaction) => transaction.set(parseKind("Group", { name: "g0" })));
   const world = { random: () => 0, sleep: (_: number, signal: AbortSignal) => untilEnd(signal) };
@@ -46,13 +47,14 @@ function open(openFails = false) {
     },
     openAnnouncer: async () => {
       if (openFails) throw new Error("no store");
-      return createLocalAnnouncer(store, world);
+      const announcer = createLocalAnnouncer(store, world);
+      return { ...announcer, leave: () => void left.push(announcer.where) };
     },
   });
   onTestFinished(() => delegates.closeAll());
   const serversOf = (group: string) =>
     (store.state().groups.get(group)?.endpoints ?? []).map(({ name }) => name);
-  return { delegates, serversOf, changes: () => changes };
+  return { delegates, serversOf, left, changes: () => changes };
 }
 
 function untilEnd(signal: AbortSignal): Promise<void> {
@@ -102,4 +104,14 @@ test("at the end nothing of them is left", async () => {
   await expect.poll(() => serversOf("default/g0")).toHaveLength(1);
   await delegates.closeAll();
   expect([serversOf("default/g0"), serversOf("default/shop")]).toEqual([[], []]);
+});
+
+test("what they announce can be left to another process, where they announce anything", async () => {
+  const { delegates, left } = open();
+  await delegates.add(GROUP);
+  await delegates.leave();
+  expect(left).toEqual([]);
+  await delegates.add(NODE);
+  await delegates.leave();
+  expect(left).toEqual(["this instance"]);
 });

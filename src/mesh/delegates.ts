@@ -93,6 +93,11 @@ export class Delegates<S extends DelegateSettings> {
     this.#options.onChange();
   }
 
+  /** Another process announces the same from now on, perhaps not yet: the end of these withdraws nothing. */
+  async leave(): Promise<void> {
+    (await this.#announcer?.catch(() => undefined))?.leave();
+  }
+
   async closeAll(): Promise<void> {
     const all = [...this.#held.values()];
     this.#held.clear();

@@ -34,6 +34,7 @@ const LOOKS = 3;
 export function createEtcdAnnouncer(options: EtcdAnnouncerOptions): Announcer {
   const { where, ttlSeconds } = options;
   const client = new EtcdClient(options);
+  let isLeft = false;
   return {
     where,
     announce: (instance, tell, signal) => {
@@ -46,10 +47,14 @@ export function createEtcdAnnouncer(options: EtcdAnnouncerOptions): Announcer {
           await keepThere(client, endpoint, lease, { ...options, signal });
         } finally {
           // What it withdraws, where it can; its end does otherwise.
-          await lease.revoke().catch(() => undefined);
+          if (isLeft) lease.abandon();
+          else await lease.revoke().catch(() => undefined);
         }
       };
       return retryUntil(attempt, tell, signal, options);
+    },
+    leave: () => {
+      isLeft = true;
     },
     close: () => client.close(),
   };

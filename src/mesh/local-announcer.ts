@@ -23,6 +23,8 @@ export function createLocalAnnouncer(store: GlobalStore, world: RetryWorld): Ann
       if (!isMade) return;
       store.transact(MESH_OWNER, (transaction) => transaction.delete("Endpoint", keyOf(endpoint)));
     },
+    // The store of another process is another one.
+    leave: () => undefined,
     close: () => undefined,
   };
 }

@@ -13,6 +13,8 @@ import { makeStateFolder, NO_PORTS, startUp, type Up } from "./up-fixture.ts";
 
 const LATER = { timeout: 30_000, interval: 100 };
 const CHECKS = "period 200 up 1 down 1";
+/** A process that takes over announces only after so many checks, when the one before has ended. */
+const SLOWLY_UP = 20;
 
 /** A sidecar with the identity of a service, and those that take its place. */
 class Sidecar {
@@ -28,7 +30,8 @@ class Sidecar {
 
   static async start(brain: ManagerPlace, service: string): Promise<Sidecar> {
     const state = makeStateFolder();
-    const args = [...NO_PORTS, "--loops", "1", ...(await identityArgs(brain, service, state))];
+    const identity = await identityArgs(brain, service, state);
+    const args = [...NO_PORTS, "--loops", "1", ...identity, "--announce-ttl", "60s"];
     return new Sidecar(args, state, await startUp(state, args));
   }
 
@@ -76,7 +79,7 @@ describe("--take-over of a sidecar", requires("linux"), () => {
       "add upstream app",
       "add server-group app to upstream app",
       `add tcp-lb entrance address 127.0.0.1:${entrance} upstream app cert-key identity peers ${spiffe("gate")}`,
-      `add smart-node-delegate self service shop address 127.0.0.1 port ${entrance} check-address 127.0.0.1:${program.port} period 200`,
+      `add smart-node-delegate self service shop address 127.0.0.1 port ${entrance} check-address 127.0.0.1:${program.port} period 200 up ${SLOWLY_UP}`,
     ]) {
       await shop.up.command(line);
     }
@@ -104,5 +107,8 @@ describe("--take-over of a sidecar", requires("linux"), () => {
       expect(await callOnce(front)).toBe("shop");
       expect(sidecar.hasWholeIdentity).toBe(true);
     }
+    await expect
+      .poll(() => shop.up.command("list-detail smart-node-delegate"), LATER)
+      .toMatchObject({ records: [{ status: "announced" }] });
   }, 120_000);
 });

@@ -17,7 +17,7 @@ import type { InstanceConfig } from "../config.ts";
 import type { ControlConfig } from "../control-config.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import { Journal } from "../journal/journal.ts";
-import { createDelegates } from "../mesh/create-delegates.ts";
+import { createDelegates, type InstanceDelegates } from "../mesh/create-delegates.ts";
 import type { Metrics } from "../metrics.ts";
 import { makePrivateFolder } from "../private-files.ts";
 import type { LiveParts } from "../requests/live-parts.ts";
@@ -64,6 +64,7 @@ export class ControlSide {
   #control: Control | undefined;
   #committer: Committer | undefined;
   #files: FileKeeper | undefined;
+  #delegates: InstanceDelegates | undefined;
 
   /** The folder is this process's alone by now. @throws CoreError ERR_JOURNAL */
   static async open(options: ControlSideOptions): Promise<ControlSide> {
@@ -159,6 +160,7 @@ export class ControlSide {
     this.#keepFile = world.keepFile;
     this.#committer = committer;
     this.#files = files;
+    this.#delegates = delegates;
     this.#control = auditControl(createControl(world, turns), deps.log);
     live.control = {
       control: this.#control,
@@ -195,9 +197,9 @@ export class ControlSide {
     this.#committer?.resume();
   }
 
-  /** It did: it listens for commands now. */
+  /** It did: it listens for commands now, and announces. */
   async giveWay(): Promise<void> {
-    await this.#controllers.closeAll();
+    await Promise.all([this.#controllers.closeAll(), this.#delegates?.leave()]);
   }
 
   #keepFile: ControlWorld["keepFile"] = () =>

@@ -22,6 +22,8 @@ export interface DelegatesParts {
 export interface InstanceDelegates extends DelegatesPort {
   /** One that is kept from an earlier run. */
   restore(entry: DelegateEntry): void;
+  /** Another process announces what these do. */
+  leave(): Promise<void>;
   closeAll(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export function createDelegates(
     list: () => delegates.list(),
     add: (entry) => delegates.add(entry),
     remove: (kind, name) => delegates.remove(kind, name),
+    leave: () => delegates.leave(),
     closeAll: () => delegates.closeAll(),
     restore: (entry) => {
       delegates.add(entry).catch((error: unknown) => {

@@ -57,6 +57,13 @@ test("a renewal that is refused for once is tried again soon", async () => {
   expect(naps.slice(1)).toEqual([200, 20_000]);
 });
 
+test("one that is abandoned is neither renewed nor ended", async () => {
+  const { lease, asked } = await grant(() => undefined);
+  lease.abandon();
+  await expect(lease.lost).rejects.toMatchObject({ code: "ERR_ABORTED" });
+  expect(asked).toEqual(["LeaseGrant 60"]);
+});
+
 test("one that is revoked is ended at etcd once, and not lost", async () => {
   const { lease, asked } = await grant(() => undefined);
   await lease.revoke();

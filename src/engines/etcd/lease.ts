@@ -41,6 +41,11 @@ export class Lease {
     await this.#client.revokeLease(this.id, REVOKE_MS);
   }
 
+  /** Renews it no more: what is bound to it is there until its time is over. */
+  abandon(): void {
+    this.#ended.abort();
+  }
+
   async #keep(sinceMs: number): Promise<never> {
     const ttlMs = this.ttlSeconds * MS_PER_SECOND;
     const everyMs = ttlMs / RENEWALS;
