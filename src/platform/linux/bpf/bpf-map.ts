@@ -4,6 +4,7 @@ import { allocateNative, type NativeMemory, putPointer } from "../native-memory.
 import { checked } from "../system-error.ts";
 import { ATTRIBUTE_BYTES, bpf, putName } from "./bpf-call.ts";
 import { BPF_COMMAND } from "./bpf-numbers.ts";
+import { callBatch, type MapEntry, MOST_IN_A_BATCH, readBatches } from "./map-batches.ts";
 
 export interface BpfMapSizes {
   readonly keyBytes: number;
@@ -20,8 +21,6 @@ export interface BpfMapOptions {
   readonly maxEntries: number;
   readonly flags?: number;
 }
-
-export type MapEntry = readonly [key: Uint8Array, value: Uint8Array];
 
 /** Where the bytes of an entry belong. */
 export interface EntryPlace {
@@ -41,8 +40,6 @@ const CREATE = {
   name: 28,
 } as const;
 const ELEMENT = { map: 0, key: 8, value: 16, bytes: 32 } as const;
-const BATCH = { keys: 16, values: 24, count: 32, map: 36, bytes: 56 } as const;
-const MOST_IN_A_BATCH = 1024;
 
 /** BPF_MAP_CREATE of bpf(2): a descriptor. @throws CoreError ERR_SYSTEM_CALL */
 export function createMap(options: BpfMapOptions): number {
@@ -105,6 +102,22 @@ export class BpfMap {
     }
   }
 
+  /**
+   * All entries of a hash map, in few calls; what comes or goes meanwhile may be missed.
+   * @throws CoreError ERR_SYSTEM_CALL
+   */
+  entries(): Generator<MapEntry> {
+    return this.#read(BPF_COMMAND.mapLookupBatch);
+  }
+
+  /**
+   * The same, and each is removed in the moment in which it is read.
+   * @throws CoreError ERR_SYSTEM_CALL; some may be gone then
+   */
+  takeAll(): readonly MapEntry[] {
+    return [...this.#read(BPF_COMMAND.mapTakeBatch)];
+  }
+
   /** As `set` for each, in few calls. @throws CoreError ERR_SYSTEM_CALL; some may be there then */
   setAll(entries: readonly MapEntry[]): void {
     this.writeAll(entries, ([key, value], place) => {
@@ -128,7 +141,12 @@ export class BpfMap {
         place.keyAt += keyBytes;
         place.valueAt += valueBytes;
       }
-      const { result } = this.#batch(BPF_COMMAND.mapUpdateBatch, keys, batch.length, values);
+      const { result } = callBatch(BPF_COMMAND.mapUpdateBatch, this.#attributes, {
+        map: this.descriptor,
+        keys,
+        values,
+        count: batch.length,
+      });
       checked("bpf", result, "an update of a map");
     }
   }
@@ -137,8 +155,11 @@ export class BpfMap {
   deleteAll(keys: readonly Uint8Array[]): void {
     for (const batch of batchesOf(keys)) {
       for (let rest = batch; rest.length > 0; ) {
-        const joined = this.#joined(rest);
-        const { result, done } = this.#batch(BPF_COMMAND.mapDeleteBatch, joined, rest.length);
+        const { result, done } = callBatch(BPF_COMMAND.mapDeleteBatch, this.#attributes, {
+          map: this.descriptor,
+          keys: this.#joined(rest),
+          count: rest.length,
+        });
         if (result !== -ERRNO.ENOENT) checked("bpf", result, "a removal from a map");
         // It ends at the first that is absent.
         rest = result === -ERRNO.ENOENT ? rest.slice(done + 1) : [];
@@ -162,20 +183,8 @@ export class BpfMap {
     return bpf(command, this.#attributes, ELEMENT.bytes);
   }
 
-  #batch(
-    command: number,
-    keys: NativeMemory,
-    count: number,
-    values?: NativeMemory,
-  ): { readonly result: number; readonly done: number } {
-    const { view, bytes } = this.#attributes;
-    bytes.fill(0);
-    putPointer(view, BATCH.keys, keys.address);
-    putPointer(view, BATCH.values, values?.address ?? 0);
-    view.setUint32(BATCH.count, count, true);
-    view.setUint32(BATCH.map, this.descriptor, true);
-    const result = bpf(command, this.#attributes, BATCH.bytes);
-    return { result, done: view.getUint32(BATCH.count, true) };
+  #read(command: number): Generator<MapEntry> {
+    return readBatches({ ...this.#sizes, map: this.descriptor, command });
   }
 
   #joined(parts: readonly Uint8Array[]): NativeMemory {

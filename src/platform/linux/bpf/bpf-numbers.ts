@@ -12,6 +12,9 @@ export const BPF_COMMAND = {
   mapById: 14,
   objectInfo: 15,
   programQuery: 16,
+  mapLookupBatch: 24,
+  /** A look-up and a removal in one. */
+  mapTakeBatch: 25,
   mapUpdateBatch: 26,
   mapDeleteBatch: 27,
   linkCreate: 28,

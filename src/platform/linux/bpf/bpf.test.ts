@@ -5,10 +5,18 @@ import { requires } from "../../../../test/support/requires.ts";
 import { findCgroupMount } from "../cgroup-mount.ts";
 import { BpfAssembler } from "./assembler.ts";
 import { createLink } from "./bpf-link.ts";
-import { BpfMap, createMap } from "./bpf-map.ts";
-import { ATTACH_TYPE, BPF_F_NO_PREALLOC, HELPER, MAP_TYPE, PROGRAM_TYPE } from "./bpf-numbers.ts";
+import { BpfMap, type BpfMapOptions, createMap } from "./bpf-map.ts";
+import {
+  ATTACH_TYPE,
+  BPF_COMMAND,
+  BPF_F_NO_PREALLOC,
+  HELPER,
+  MAP_TYPE,
+  PROGRAM_TYPE,
+} from "./bpf-numbers.ts";
 import { mapFacts, openMap, openProgram, programFacts, programsOf } from "./bpf-objects.ts";
 import { loadProgram, runProgram } from "./bpf-program.ts";
+import { type MapEntry, readBatches } from "./map-batches.ts";
 
 const SIZES = { keyBytes: 4, valueBytes: 8 } as const;
 
@@ -22,10 +30,23 @@ const key = (value: number) => number(value, SIZES.keyBytes);
 const value = (one: number) => number(one, SIZES.valueBytes);
 
 function numbersMap(maxEntries: number): BpfMap {
-  const options = { name: "numbers", type: MAP_TYPE.hash, flags: BPF_F_NO_PREALLOC, maxEntries };
-  const map = new BpfMap(createMap({ ...SIZES, ...options }), SIZES);
+  return openedMap({ type: MAP_TYPE.hash, flags: BPF_F_NO_PREALLOC, maxEntries });
+}
+
+function openedMap(options: Pick<BpfMapOptions, "type" | "flags" | "maxEntries">): BpfMap {
+  const map = new BpfMap(createMap({ ...SIZES, name: "numbers", ...options }), SIZES);
   onTestFinished(() => map.close());
   return map;
+}
+
+/** As many, in the order of their keys. */
+function numbered(count: number): MapEntry[] {
+  return Array.from({ length: count }, (_, one) => [key(one), value(one * 2)]);
+}
+
+function sorted(entries: Iterable<MapEntry>): MapEntry[] {
+  const numberOf = ([bytes]: MapEntry) => new DataView(bytes.buffer).getUint32(0, true);
+  return [...entries].sort((a, b) => numberOf(a) - numberOf(b));
 }
 
 function load(assembler: BpfAssembler): number {
@@ -55,13 +76,45 @@ describe("bpf(2)", requires("linux", "root"), () => {
 
   test("many entries at once, more than one call takes; absent ones go without a word", () => {
     const map = numbersMap(3000);
-    map.setAll(Array.from({ length: 2500 }, (_, one) => [key(one), value(one * 2)]));
+    map.setAll(numbered(2500));
     expect([...map.keys()]).toHaveLength(2500);
     expect(map.get(key(2499))).toEqual(value(4998));
     map.deleteAll([key(9000), key(0), key(9001), key(1), key(9002)]);
     expect([...map.keys()]).toHaveLength(2498);
     map.deleteAll(Array.from({ length: 2500 }, (_, one) => key(one)));
     expect([...map.keys()]).toEqual([]);
+  });
+
+  test("all entries are read in batches, while the map is asked for others", () => {
+    const map = numbersMap(5000);
+    expect([...map.entries()]).toEqual([]);
+    map.setAll(numbered(5000));
+    expect(sorted(map.entries())).toEqual(numbered(5000));
+    for (const [one, found] of map.entries()) expect(map.get(one)).toEqual(found);
+  });
+
+  test("all entries are taken, which leaves none", () => {
+    const map = numbersMap(5000);
+    expect(map.takeAll()).toEqual([]);
+    map.setAll(numbered(5000));
+    expect(sorted(map.takeAll())).toEqual(numbered(5000));
+    expect([...map.keys()]).toEqual([]);
+  });
+
+  test("of a map that forgets what was not used, too", () => {
+    const map = openedMap({ type: MAP_TYPE.lruHash, maxEntries: 8000 });
+    map.setAll(numbered(2000));
+    expect(sorted(map.entries())).toEqual(numbered(2000));
+    expect(sorted(map.takeAll())).toEqual(numbered(2000));
+    expect([...map.entries()]).toEqual([]);
+  });
+
+  test("a batch that has no room for entries of one hash gets more", () => {
+    const map = numbersMap(5000);
+    map.setAll(numbered(5000));
+    const command = BPF_COMMAND.mapLookupBatch;
+    const entries = readBatches({ ...SIZES, map: map.descriptor, command, room: 1 });
+    expect(sorted(entries)).toEqual(numbered(5000));
   });
 
   test("a map that is full says so", () => {
