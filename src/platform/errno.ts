@@ -27,6 +27,7 @@ export const ERRNO = {
   ENAMETOOLONG: 36,
   ENOSYS: 38,
   ELOOP: 40,
+  ETIME: 62,
   EPROTO: 71,
   ENOTSOCK: 88,
   EMSGSIZE: 90,

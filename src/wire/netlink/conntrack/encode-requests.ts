@@ -26,7 +26,7 @@ import {
   NFPROTO_IPV4,
   NFPROTO_IPV6,
 } from "./conntrack-words.ts";
-import { type Flow, PROTOCOL_NUMBERS } from "./flow.ts";
+import { type Flow, type FlowTuple, PROTOCOL_NUMBERS } from "./flow.ts";
 
 /**
  * Which flows a dump is to give; what is missing is not asked about. Kernels before 5.8 do not know
@@ -45,6 +45,11 @@ export interface FlowFilter {
 
 const FAMILY_NUMBERS: Readonly<Record<Family, number>> = { v4: NFPROTO_IPV4, v6: NFPROTO_IPV6 };
 
+/** struct nfgenmsg. */
+function writeFamily(writer: NetlinkWriter, family: Family): void {
+  writer.header([FAMILY_NUMBERS[family], 0, 0, 0]);
+}
+
 /** Asks for all flows that the filter lets through. */
 export function writeDump(writer: NetlinkWriter, sequence: number, filter: FlowFilter): void {
   const { family, protocol, dst, dstPort } = filter;
@@ -53,7 +58,7 @@ export function writeDump(writer: NetlinkWriter, sequence: number, filter: FlowF
     (dst === undefined ? 0 : FILTER_IP_DST) |
     (dstPort === undefined ? 0 : FILTER_DST_PORT);
   writer.message({ type: CT_GET, flags: NLM_F_REQUEST | NLM_F_DUMP, sequence }, () => {
-    writer.header([FAMILY_NUMBERS[family], 0, 0, 0]);
+    writeFamily(writer, family);
     writer.nested(CTA_TUPLE_ORIG, () => {
       if (dst !== undefined) writer.nested(CTA_TUPLE_IP, () => writeAddress(writer, "dst", dst));
       writer.nested(CTA_TUPLE_PROTO, () => {
@@ -77,19 +82,24 @@ export function writeDelete(
 ): void {
   const flags = NLM_F_REQUEST | (wantsAck ? NLM_F_ACK : 0);
   writer.message({ type: CT_DELETE, flags, sequence }, () => {
-    writer.header([FAMILY_NUMBERS[familyOf(original.dst)], 0, 0, 0]);
-    writer.nested(CTA_TUPLE_ORIG, () => {
-      writer.nested(CTA_TUPLE_IP, () => {
-        writeAddress(writer, "src", original.src);
-        writeAddress(writer, "dst", original.dst);
-      });
-      writer.nested(CTA_TUPLE_PROTO, () => {
-        writer.u8(CTA_PROTO_NUM, PROTOCOL_NUMBERS[protocol]);
-        writer.be16(CTA_PROTO_SRC_PORT, original.srcPort);
-        writer.be16(CTA_PROTO_DST_PORT, original.dstPort);
-      });
-    });
+    writeFlowName(writer, protocol, original);
     writer.be32(CTA_ID, id);
+  });
+}
+
+/** What a message about one flow begins with; the kernel finds the flow by either direction of it. */
+export function writeFlowName(writer: NetlinkWriter, protocol: Protocol, tuple: FlowTuple): void {
+  writeFamily(writer, familyOf(tuple.dst));
+  writer.nested(CTA_TUPLE_ORIG, () => {
+    writer.nested(CTA_TUPLE_IP, () => {
+      writeAddress(writer, "src", tuple.src);
+      writeAddress(writer, "dst", tuple.dst);
+    });
+    writer.nested(CTA_TUPLE_PROTO, () => {
+      writer.u8(CTA_PROTO_NUM, PROTOCOL_NUMBERS[protocol]);
+      writer.be16(CTA_PROTO_SRC_PORT, tuple.srcPort);
+      writer.be16(CTA_PROTO_DST_PORT, tuple.dstPort);
+    });
   });
 }
 
