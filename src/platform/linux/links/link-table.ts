@@ -17,6 +17,11 @@ import {
   writeNewPair,
 } from "../../../wire/netlink/route/pair-codec.ts";
 import {
+  type ListedQdisc,
+  parseQdisc,
+  writeQdiscDump,
+} from "../../../wire/netlink/route/qdisc-codec.ts";
+import {
   type Route,
   type RouteMessage,
   writeRouteChange,
@@ -30,7 +35,7 @@ import { orderOne } from "../netlink/order-one.ts";
 /** A dump that changes meanwhile is repeated so often at most. */
 const MAX_DUMPS = 5;
 
-/** Links, addresses and routes of a network namespace. All throw CoreError ERR_SYSTEM_CALL. */
+/** Links, their queues, addresses and routes of a network namespace. All throw CoreError ERR_SYSTEM_CALL. */
 export class LinkTable {
   readonly #socket: NetlinkSocket;
 
@@ -50,6 +55,11 @@ export class LinkTable {
   async addresses(): Promise<readonly LinkAddress[]> {
     const all = await this.#dump("listing addresses", writeAddressDump, parseAddress);
     return all.filter((address) => address !== undefined);
+  }
+
+  /** The outermost ones of each link, of both directions. */
+  qdiscs(): Promise<readonly ListedQdisc[]> {
+    return this.#dump("listing queueing disciplines", writeQdiscDump, parseQdisc);
   }
 
   makeBridge(bridge: NewBridge): Promise<void> {

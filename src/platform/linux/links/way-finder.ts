@@ -5,7 +5,11 @@ import {
   type WayTo,
   writeWayQuestion,
 } from "../../../wire/netlink/route/route-question.ts";
-import { NETLINK_ROUTE, RTM_NEWROUTE } from "../../../wire/netlink/route/route-words.ts";
+import {
+  ARPHRD_ETHER,
+  NETLINK_ROUTE,
+  RTM_NEWROUTE,
+} from "../../../wire/netlink/route/route-words.ts";
 import { AF_INET, AF_NETLINK, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, SOCK_RAW } from "../abi.ts";
 import { close, ioctl } from "../io-calls.ts";
 import { allocateNative } from "../native-memory.ts";
@@ -17,8 +21,6 @@ const SIOCGIFNAME = 0x8910;
 const SIOCGIFHWADDR = 0x8927;
 const IFNAMSIZ = 16;
 const IFREQ_BYTES = 40;
-/** net/if_arp.h */
-const ARPHRD_ETHER = 1;
 const MESSAGE_BYTES = 4096;
 
 /**

@@ -9,7 +9,9 @@ import {
 import type { NetlinkWriter } from "../netlink-writer.ts";
 import { linkHeader, parseLink } from "./link-codec.ts";
 import {
+  ARPHRD_ETHER,
   IFF_UP,
+  IFINFO_TYPE_AT,
   IFINFOMSG_BYTES,
   IFLA_ADDRESS,
   IFLA_BRPORT_MODE,
@@ -108,6 +110,8 @@ export function writeLinkMtu(
 export interface ListedLink {
   readonly link: number;
   readonly isUp: boolean;
+  /** Whether its packets have headers of Ethernet: also those of bridges and dummies, not of loopback. */
+  readonly isEthernet: boolean;
   readonly name: string;
   /** `bridge`, `veth`, `tun`; empty where the kernel says none. */
   readonly kind: string;
@@ -140,7 +144,8 @@ export function parseListedLink(view: DataView, from: number, to: number): Liste
     if (cursor.type === IFLA_ADDRESS) mac = cursor.bytes();
     if (cursor.type === IFLA_LINKINFO) kind = kindIn(cursor, inner);
   }
-  return { ...parseLink(view, from), name, kind, mtu, master, mac };
+  const isEthernet = view.getUint16(from + IFINFO_TYPE_AT, true) === ARPHRD_ETHER;
+  return { ...parseLink(view, from), isEthernet, name, kind, mtu, master, mac };
 }
 
 function kindIn(cursor: AttributeCursor, inner: AttributeCursor): string {

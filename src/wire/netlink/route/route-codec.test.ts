@@ -73,6 +73,7 @@ test("a link of a listing is read, whatever its kind", () => {
   expect(parseListedLink(new DataView(bytes.buffer), 0, bytes.length)).toEqual({
     link: 5,
     isUp: true,
+    isEthernet: true,
     name: "br0",
     kind: "bridge",
     mtu: 1420,

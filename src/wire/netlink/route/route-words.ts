@@ -1,4 +1,4 @@
-/** Numbers of linux/rtnetlink.h, linux/if_link.h and linux/if_addr.h. */
+/** Numbers of linux/rtnetlink.h, linux/if_link.h, linux/if_addr.h and linux/if_arp.h. */
 
 export const NETLINK_ROUTE = 0;
 
@@ -11,6 +11,7 @@ export const RTM_GETADDR = 22;
 export const RTM_NEWROUTE = 24;
 export const RTM_DELROUTE = 25;
 export const RTM_GETROUTE = 26;
+export const RTM_GETQDISC = 38;
 
 /** Groups of messages that a socket may hear, as bits. */
 export const RTMGRP_LINK = 0x1;
@@ -19,11 +20,15 @@ export const RTMGRP_IPV6_IFADDR = 0x100;
 
 /** struct ifinfomsg: family, -, type (2), index (4), flags (4), which flags change (4). */
 export const IFINFOMSG_BYTES = 16;
+export const IFINFO_TYPE_AT = 2;
 export const IFINFO_INDEX_AT = 4;
 export const IFINFO_FLAGS_AT = 8;
 /** struct ifaddrmsg: family, length of the prefix, flags, scope, index (4). */
 export const IFADDRMSG_BYTES = 8;
 export const IFADDR_INDEX_AT = 4;
+
+/** A type of links. Loopback and tunnels that carry IP alone have others. */
+export const ARPHRD_ETHER = 1;
 
 export const IFF_UP = 0x1;
 export const IFF_NOARP = 0x80;
@@ -62,6 +67,11 @@ export const RTA_OIF = 4;
 export const RTA_GATEWAY = 5;
 export const RTA_PRIORITY = 6;
 export const RTA_PREFSRC = 7;
+
+/** struct tcmsg: family, - (3), index (4), handle (4), parent (4), info (4). */
+export const TCMSG_BYTES = 20;
+export const TCMSG_INDEX_AT = 4;
+export const TCA_KIND = 1;
 
 export const RT_SCOPE_UNIVERSE = 0;
 export const RT_SCOPE_LINK = 253;

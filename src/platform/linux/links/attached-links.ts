@@ -1,0 +1,98 @@
+import { messageOf } from "../../../core/errors.ts";
+import type { Log } from "../../../core/log.ts";
+import { Turns } from "../../../core/turns.ts";
+import type { PlainLink } from "./ethernet-links.ts";
+
+export interface AttachedLinksOptions {
+  /** Those that should have the programs now. */
+  readonly wanted: () => Promise<readonly PlainLink[]>;
+  /**
+   * Has the programs see what comes by a link, and what goes; returns how to end that.
+   * @throws CoreError ERR_SYSTEM_CALL
+   */
+  readonly attach: (link: PlainLink) => () => void;
+  /** Whether programs of others are at that link, beside ours. @throws CoreError ERR_SYSTEM_CALL */
+  readonly isShared: (link: PlainLink) => boolean;
+  readonly log: Log;
+}
+
+interface Attached {
+  readonly link: PlainLink;
+  readonly detach: () => void;
+}
+
+/** Keeps programs at just the links that should have them. */
+export class AttachedLinks {
+  readonly #options: AttachedLinksOptions;
+  readonly #turns = new Turns();
+  readonly #links = new Map<number, Attached>();
+  /** The names of those that could not be attached, which was told. */
+  readonly #refused = new Map<number, string>();
+  #isClosed = false;
+
+  constructor(options: AttachedLinksOptions) {
+    this.#options = options;
+  }
+
+  /** How many links have the programs. */
+  get size(): number {
+    return this.#links.size;
+  }
+
+  /**
+   * Attaches and detaches what became different. One that could not be attached is tried again.
+   * Rejects as `wanted` does: all stays as it is then.
+   */
+  review(): Promise<void> {
+    return this.#turns.take(() => this.#review());
+  }
+
+  /** Nothing is attached from then on, also not by a review under way. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { detach } of this.#links.values()) detach();
+    this.#links.clear();
+  }
+
+  async #review(): Promise<void> {
+    if (this.#isClosed) return;
+    const wanted = await this.#options.wanted();
+    if (this.#isClosed) return;
+    const numbers = new Set(wanted.map(({ link }) => link));
+    for (const link of this.#links.keys()) if (!numbers.has(link)) this.#detach(link);
+    for (const link of this.#refused.keys()) if (!numbers.has(link)) this.#refused.delete(link);
+    for (const link of wanted) this.#reviewOne(link);
+  }
+
+  #reviewOne(link: PlainLink): void {
+    const { attach, isShared } = this.#options;
+    const there = this.#links.get(link.link);
+    try {
+      const hasToGo = isShared(link);
+      if (there !== undefined && (hasToGo || !isSame(there.link, link))) this.#detach(link.link);
+      if (!hasToGo && !this.#links.has(link.link)) {
+        this.#links.set(link.link, { link, detach: attach(link) });
+      }
+      this.#refused.delete(link.link);
+    } catch (error) {
+      this.#detach(link.link);
+      this.#tellOnce(link, messageOf(error));
+    }
+  }
+
+  #detach(link: number): void {
+    this.#links.get(link)?.detach();
+    this.#links.delete(link);
+  }
+
+  #tellOnce({ link, name }: PlainLink, reason: string): void {
+    if (this.#refused.get(link) === name) return;
+    this.#refused.set(link, name);
+    this.#options.log.info({ link: name, reason }, "programs can not be attached to this link");
+  }
+}
+
+/** The number of a link that is gone may be another one's; and what was made for an MTU is for it alone. */
+function isSame(before: PlainLink, now: PlainLink): boolean {
+  return before.name === now.name && before.mtu === now.mtu;
+}
