@@ -76,6 +76,16 @@ export const DIRECT_OPTIONS = {
   },
 } as const;
 
+/** Of those whose rules packets that are forwarded need not meet again and again. */
+export const FAST_OPTIONS = {
+  fastPath: {
+    kind: "enum",
+    values: ["auto", "off", "on"],
+    default: "auto",
+    help: "whether TCP packets that are forwarded pass without the rules for a second once these have decided, by eBPF; auto: where this machine can, on: refused where it can not",
+  },
+} as const;
+
 /** Of those that write rules by iptables. */
 export const IPTABLES_MODE_OPTION = {
   iptablesMode: {

@@ -3,6 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Backend } from "../../src/backends/backend.ts";
 import { createIptablesBackend } from "../../src/backends/iptables/create-iptables-backend.ts";
 import { IPTABLES } from "../../src/backends/iptables/definition.ts";
+import { NO_FAST_WORLD } from "../../src/backends/no-fast-world.fixture.ts";
 import type { Log } from "../../src/core/log.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import { flagLayer, resolveOptions } from "../../src/core/options/resolve-options.ts";
@@ -106,6 +107,7 @@ export class IptablesMachine {
           createConntrackReconciler({ table: inside(openConntrackTable), ...options }),
         openGeneration: () => inside(openNftGeneration),
         openDirect: async () => ({ kind: "obstacle", what: "rules are tested", remedy: "none" }),
+        fast: NO_FAST_WORLD,
       },
     );
     onTestFinished(() => backend.close());

@@ -6,6 +6,7 @@ import type { Backend, BackendContext } from "../backend.ts";
 import { chooseIptablesMode } from "../choose-iptables-mode.ts";
 import { DirectKeeper } from "../direct-keeper.ts";
 import { directSettingOf } from "../direct-setting.ts";
+import { FastKeeper } from "../fast-keeper.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
@@ -39,7 +40,15 @@ export async function createIptablesBackend(
       log: context.log,
       backend: NAME,
     });
-    return new IptablesBackend({ options, context, world, lock, mode, direct, ...writable });
+    const fast = await FastKeeper.start({
+      mode: context.isForCleanup === true ? "off" : options.fastPath,
+      world: world.fast,
+      sysctl: world.sysctl,
+      log: context.log,
+      backend: NAME,
+      onStatus: context.onStatus,
+    });
+    return new IptablesBackend({ options, context, world, lock, mode, direct, fast, ...writable });
   } catch (error) {
     lock.release();
     throw error;

@@ -12,6 +12,7 @@ import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import { type Exec, type ExecOptions, stdinText } from "../../platform/linux/exec.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
+import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
 import { createIptablesBackend } from "./create-iptables-backend.ts";
 import { IPTABLES } from "./definition.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
@@ -100,6 +101,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       opened.direct += 1;
       return { kind: "open", plane: direct };
     },
+    fast: NO_FAST_WORLD,
     ...more,
   };
   const { values } = resolveOptions(IPTABLES.options, [

@@ -16,6 +16,7 @@ import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
 import type { DirectKeeper } from "../direct-keeper.ts";
+import type { FastKeeper } from "../fast-keeper.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
 import { joinFailures } from "../join-failures.ts";
 import { isLiberal } from "../kernel-facts.ts";
@@ -49,6 +50,7 @@ export interface IptablesParts extends WritableFamilies {
   readonly lock: InstanceLock;
   readonly mode: IptablesMode;
   readonly direct: DirectKeeper;
+  readonly fast: FastKeeper;
 }
 
 /** Its sink is a decoder behind a filter of resets, with a change tracker for services and one for endpoints. */
@@ -76,18 +78,20 @@ export class IptablesBackend implements Backend {
   #needsLoopback = false;
   readonly #flows: FlowKeeper;
   readonly #direct: DirectKeeper;
+  readonly #fast: FastKeeper;
   readonly #times: ChangeTimes;
   readonly #turns = new Turns();
   #isClosed = false;
   readonly sink: Backend["sink"];
 
-  constructor({ options, context, world, lock, mode, direct, ...writable }: IptablesParts) {
+  constructor({ options, context, world, lock, mode, direct, fast, ...writable }: IptablesParts) {
     this.#options = options;
     this.#context = context;
     this.#world = world;
     this.#lock = lock;
     this.#mode = mode;
     this.#direct = direct;
+    this.#fast = fast;
     this.#writable = writable;
     const { clock } = world;
     this.#times = new ChangeTimes(NAME, () => clock.nowMs());
@@ -119,7 +123,7 @@ export class IptablesBackend implements Backend {
     const { withoutV6 } = this.#writable;
     const rules = [...this.#proxiers.values()].reduce((sum, { ruleCount }) => sum + ruleCount, 0);
     return {
-      summary: `${this.#rules.serviceCount} services, ${this.#rules.endpointCount} endpoints, ${rules} rules by iptables-${this.#mode}; ${this.#direct.summary()}`,
+      summary: `${this.#rules.serviceCount} services, ${this.#rules.endpointCount} endpoints, ${rules} rules by iptables-${this.#mode}; ${this.#direct.summary()}; ${this.#fast.summary()}`,
       notHonoured: [
         ...(withoutV6 === undefined ? [] : [`only IPv4 is served: ${withoutV6}`]),
         ...this.#rules.notHonoured(),
@@ -132,6 +136,7 @@ export class IptablesBackend implements Backend {
     return [
       ...this.#metrics.families(new Map(counts)),
       ...this.#direct.metrics(),
+      ...this.#fast.metrics(),
       this.#times.metrics(),
     ];
   }
@@ -141,10 +146,11 @@ export class IptablesBackend implements Backend {
   }
 
   async cleanup(): Promise<void> {
-    await this.#turns.take(() => {
+    await this.#turns.take(async () => {
       this.#hasState = false;
       this.#isWritten = false;
       this.#direct.withdraw();
+      await this.#fast.close();
       for (const proxier of this.#proxiers.values()) proxier.forget();
       const isShared = this.#world.isIpvsRunning();
       return removeRules(this.#world.exec, (actual) =>
@@ -157,6 +163,7 @@ export class IptablesBackend implements Backend {
     this.#isClosed = true;
     await this.drain();
     this.#direct.close();
+    await this.#fast.close();
     this.#flows.close();
     this.#generation?.close();
     this.#generation = undefined;

@@ -14,6 +14,7 @@ import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-pro
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { OpenDirect } from "../direct-keeper.ts";
+import { type FastWorld, SYSTEM_FAST_WORLD } from "../fast-world.ts";
 import type { OpenConntrack } from "../flow-keeper.ts";
 import { probeDirectHere } from "../probe-direct-here.ts";
 import type { PreviewWorld } from "./preview.ts";
@@ -32,6 +33,7 @@ export interface IptablesWorld {
   readonly openConntrack: OpenConntrack;
   readonly openGeneration: () => NftGeneration;
   readonly openDirect: OpenDirect;
+  readonly fast: FastWorld;
 }
 
 /** The machine that this runs on. */
@@ -52,6 +54,7 @@ export function createWorld(): IptablesWorld {
     sysctl: systemSysctl,
     openGeneration: openNftGeneration,
     openDirect: openDirectPlane,
+    fast: SYSTEM_FAST_WORLD,
     openConntrack: (options) =>
       createConntrackReconciler({ table: openConntrackTable(), ...options }),
   };

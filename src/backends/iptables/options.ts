@@ -1,4 +1,9 @@
-import { DIRECT_OPTIONS, IPTABLES_MODE_OPTION, KERNEL_OPTIONS } from "../kernel-options.ts";
+import {
+  DIRECT_OPTIONS,
+  FAST_OPTIONS,
+  IPTABLES_MODE_OPTION,
+  KERNEL_OPTIONS,
+} from "../kernel-options.ts";
 
 const OWN_OPTIONS = {
   iptablesSyncPeriod: {
@@ -16,10 +21,12 @@ const OWN_OPTIONS = {
 /** Names and defaults are kube-proxy's where it has them. */
 export const IPTABLES_OPTIONS: typeof KERNEL_OPTIONS &
   typeof DIRECT_OPTIONS &
+  typeof FAST_OPTIONS &
   typeof IPTABLES_MODE_OPTION &
   typeof OWN_OPTIONS = {
   ...KERNEL_OPTIONS,
   ...DIRECT_OPTIONS,
+  ...FAST_OPTIONS,
   ...IPTABLES_MODE_OPTION,
   ...OWN_OPTIONS,
 };

@@ -15,6 +15,7 @@ import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import type { Backend } from "../backend.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
+import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
 import { createNftablesBackend } from "./nftables-backend.ts";
 import { endpoint, Feed, NODE, NODE_NAME, optionsOf, service } from "./samples.fixture.ts";
 import type { NftablesWorld } from "./world.ts";
@@ -97,6 +98,7 @@ class Rig {
       findKubeProxy: async () => this.kubeProxy,
       takeLock: () => this.namespace.run(() => takeKernelLock("nftables")),
       createConntrack: () => this.#conntrack,
+      fast: NO_FAST_WORLD,
       openDirect: async () => {
         this.direct = new FakeDirectPlane();
         return { kind: "open", plane: this.direct };

@@ -15,6 +15,7 @@ import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
 import { DirectKeeper } from "../direct-keeper.ts";
 import { directSettingOf } from "../direct-setting.ts";
+import { FastKeeper } from "../fast-keeper.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { limitLines } from "../limit-lines.ts";
@@ -56,8 +57,17 @@ export async function createNftablesBackend(
       log: context.log,
       backend: NAME,
     });
+    const fast = await FastKeeper.start({
+      mode: isForCleanup ? "off" : options.fastPath,
+      world: world.fast,
+      sysctl: world.sysctl,
+      log: context.log,
+      backend: NAME,
+      onStatus: context.onStatus,
+    });
     const { minSyncPeriod } = options;
-    return openBackend({ planner, direct, lock, checkPeriodMs, minSyncPeriod, context, world });
+    const parts = { planner, direct, fast, lock, checkPeriodMs, minSyncPeriod, context, world };
+    return openBackend(parts);
   } catch (error) {
     lock.release();
     throw error;
@@ -67,6 +77,7 @@ export async function createNftablesBackend(
 interface BackendParts {
   readonly planner: Planner;
   readonly direct: DirectKeeper;
+  readonly fast: FastKeeper;
   readonly lock: InstanceLock;
   readonly checkPeriodMs: number;
   readonly minSyncPeriod: number;
@@ -75,7 +86,7 @@ interface BackendParts {
 }
 
 function openBackend(parts: BackendParts): Backend {
-  const { planner, direct, lock, checkPeriodMs, minSyncPeriod, world } = parts;
+  const { planner, direct, fast, lock, checkPeriodMs, minSyncPeriod, world } = parts;
   const { nodeName, log, onRepair } = parts.context;
   const { nft, elements, generation, clock } = world;
   const { tables } = planner;
@@ -161,24 +172,27 @@ function openBackend(parts: BackendParts): Backend {
   });
   return {
     sink: createPacedSink(times.watch(sink), minSyncPeriod, clock),
-    status: () => statusOf(planner, direct),
+    status: () => statusOf(planner, direct, fast),
     metrics: () => [
       ...nftablesMetrics(planner, kernel.counts()),
       ...direct.metrics(),
+      ...fast.metrics(),
       times.metrics(),
     ],
     drain: () => turns.over(),
     cleanup: () =>
-      turns.take(() => {
+      turns.take(async () => {
         current = undefined;
         isWritten = false;
         direct.withdraw();
+        await fast.close();
         return kernel.removeAll();
       }),
     close: async () => {
       stopChecks();
       await turns.over();
       direct.close();
+      await fast.close();
       flows.close();
       elements.close();
       generation.close();
@@ -199,12 +213,12 @@ function tellLimits(planner: Planner, told: readonly string[], log: Log): readon
   return lines;
 }
 
-function statusOf(planner: Planner, direct: DirectKeeper): BackendStatus {
+function statusOf(planner: Planner, direct: DirectKeeper, fast: FastKeeper): BackendStatus {
   const counts = planner.tables.map((table) => table.counts());
   const sum = (of: (one: (typeof counts)[number]) => number) =>
     counts.reduce((total, one) => total + of(one), 0);
   return {
-    summary: `${sum(({ frontends }) => frontends)} addresses, ${sum(({ slots }) => slots)} slots, ${sum(({ chains }) => chains)} chains; ${direct.summary()}`,
+    summary: `${sum(({ frontends }) => frontends)} addresses, ${sum(({ slots }) => slots)} slots, ${sum(({ chains }) => chains)} chains; ${direct.summary()}; ${fast.summary()}`,
     notHonoured: limitLines(planner.limits()),
   };
 }

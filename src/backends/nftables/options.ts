@@ -1,4 +1,4 @@
-import { DIRECT_OPTIONS, KERNEL_OPTIONS } from "../kernel-options.ts";
+import { DIRECT_OPTIONS, FAST_OPTIONS, KERNEL_OPTIONS } from "../kernel-options.ts";
 
 const OWN_OPTIONS = {
   syncPeriod: {
@@ -13,9 +13,12 @@ const OWN_OPTIONS = {
   },
 } as const;
 
-export const NFTABLES_OPTIONS: typeof KERNEL_OPTIONS & typeof DIRECT_OPTIONS & typeof OWN_OPTIONS =
-  {
-    ...KERNEL_OPTIONS,
-    ...DIRECT_OPTIONS,
-    ...OWN_OPTIONS,
-  };
+export const NFTABLES_OPTIONS: typeof KERNEL_OPTIONS &
+  typeof DIRECT_OPTIONS &
+  typeof FAST_OPTIONS &
+  typeof OWN_OPTIONS = {
+  ...KERNEL_OPTIONS,
+  ...DIRECT_OPTIONS,
+  ...FAST_OPTIONS,
+  ...OWN_OPTIONS,
+};

@@ -14,6 +14,7 @@ import { type NftElements, openNftElements } from "../../platform/linux/nft/nft-
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { OpenDirect } from "../direct-keeper.ts";
+import { type FastWorld, SYSTEM_FAST_WORLD } from "../fast-world.ts";
 import { type KernelClock, SYSTEM_CLOCK } from "../kernel-clock.ts";
 import { TRACKED_TYPES } from "../kernel-options.ts";
 
@@ -28,6 +29,7 @@ export interface NftablesWorld {
   takeLock(isForCleanup: boolean): InstanceLock;
   createConntrack(answersNodePorts: (ip: string) => boolean): ConntrackReconciler;
   readonly openDirect: OpenDirect;
+  readonly fast: FastWorld;
   readonly clock: KernelClock;
 }
 
@@ -47,6 +49,7 @@ export function openWorld(): NftablesWorld {
         answersNodePorts,
       }),
     openDirect: openDirectPlane,
+    fast: SYSTEM_FAST_WORLD,
     clock: SYSTEM_CLOCK,
   };
 }

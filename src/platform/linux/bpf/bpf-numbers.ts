@@ -57,17 +57,21 @@ export const HELPER = {
   monotonicNs: 5,
   random: 7,
   storeBytes: 9,
+  replaceSum: 11,
+  cloneRedirect: 13,
   pushVlan: 18,
   redirect: 23,
   loadBytes: 26,
   checksumDifference: 28,
   changeProtocol: 31,
   changeTail: 38,
+  updateSum: 40,
   changeHead: 43,
   socketCookie: 46,
   adjustRoom: 50,
   namespaceCookie: 122,
   redirectToNeighbour: 152,
+  coarseNs: 160,
 } as const;
 
 /** struct __sk_buff, which programs for packets are given: where a field is. */
@@ -75,8 +79,15 @@ export const PACKET_CONTEXT = {
   byteCount: 0,
   /** 0 where it is for this machine: linux/if_packet.h. */
   packetType: 4,
+  mark: 8,
   protocol: 16,
   hasVlan: 20,
+  priority: 32,
+  /** Number of the link that it came by; 0 where this machine made it. */
+  cameBy: 36,
+  link: 40,
+  data: 76,
+  dataEnd: 80,
   gsoBytes: 176,
   bytes: 192,
 } as const;

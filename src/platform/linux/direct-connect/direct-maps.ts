@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { BpfMap, type BpfMapOptions, createMap } from "../bpf/bpf-map.ts";
 import { BPF_F_NO_PREALLOC, MAP_TYPE } from "../bpf/bpf-numbers.ts";
+import { possibleProcessors } from "../possible-processors.ts";
 import type { DirectMapDescriptors } from "./connect-program.ts";
 import { type DirectPlane, MOST_FRONTENDS, MOST_SLOTS } from "./direct-plane.ts";
 import {
@@ -18,8 +18,6 @@ import {
 
 /** Sockets whose owners may ask where they are connected to; the oldest are forgotten beyond that. */
 const MOST_ORIGINS = 32_768;
-/** `0-3`, or `0,2-5`: the last number says how many values a map by processor has. */
-const POSSIBLE_PROCESSORS = "/sys/devices/system/cpu/possible";
 
 const SPARING = { type: MAP_TYPE.hash, flags: BPF_F_NO_PREALLOC } as const;
 
@@ -105,9 +103,4 @@ function cookieValue(cookie: bigint): Uint8Array {
   const bytes = new Uint8Array(NAMESPACE.valueBytes);
   new DataView(bytes.buffer).setBigUint64(0, cookie, true);
   return bytes;
-}
-
-function possibleProcessors(): number {
-  const last = /(\d+)\s*$/.exec(readFileSync(POSSIBLE_PROCESSORS, "utf8"))?.[1];
-  return Number(last) + 1;
 }

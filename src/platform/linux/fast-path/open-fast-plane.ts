@@ -1,0 +1,126 @@
+import { closeSync } from "node:fs";
+import { release } from "node:os";
+import { messageOf } from "../../../core/errors.ts";
+import { createLink } from "../bpf/bpf-link.ts";
+import { ATTACH_TYPE, PROGRAM_TYPE } from "../bpf/bpf-numbers.ts";
+import { programsOfLink } from "../bpf/bpf-objects.ts";
+import { loadProgram } from "../bpf/bpf-program.ts";
+import type { PlainLink } from "../links/ethernet-links.ts";
+import { FastMaps } from "./fast-maps.ts";
+import type { FastPlane } from "./fast-plane.ts";
+import { forwardingProgram } from "./forwarding-program.ts";
+import { learningProgram } from "./learning-program.ts";
+
+/** What keeps connections from the fast path here, and what to do about it. */
+export interface FastObstacle {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+export type OpenedFastPlane =
+  | { readonly kind: "open"; readonly plane: FastPlane }
+  | ({ readonly kind: "obstacle" } & FastObstacle);
+
+/** Programs of type tcx are known from here on. */
+const OLDEST_KERNEL = { major: 6, minor: 6 } as const;
+/** The clock of the programs is behind by that, or less. */
+const COARSE_NS = 20_000_000n;
+const PERMISSION = "run it as root, or give it CAP_BPF and CAP_NET_ADMIN";
+
+/** Has the kernel check the programs; no packet meets them before they are attached. */
+export function openFastPlane(): OpenedFastPlane {
+  const kernel = release();
+  if (!isNewEnough(kernel)) {
+    const { major, minor } = OLDEST_KERNEL;
+    return {
+      kind: "obstacle",
+      what: `Linux ${kernel} has no programs of type tcx`,
+      remedy: `boot Linux ${major}.${minor} or newer`,
+    };
+  }
+  try {
+    return { kind: "open", plane: open() };
+  } catch (error) {
+    return { kind: "obstacle", what: messageOf(error), remedy: PERMISSION };
+  }
+}
+
+/** The same without leaving anything open: undefined where it would work. */
+export function probeFastPlane(): FastObstacle | undefined {
+  const outcome = openFastPlane();
+  if (outcome.kind === "obstacle") return outcome;
+  outcome.plane.close();
+  return undefined;
+}
+
+function isNewEnough(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split(".").map((part) => Number.parseInt(part, 10));
+  const { major: least, minor: leastMinor } = OLDEST_KERNEL;
+  return major > least || (major === least && minor >= leastMinor);
+}
+
+function open(): FastPlane {
+  const maps = new FastMaps();
+  const programs: number[] = [];
+  const load = (name: string, attachType: number, instructions: Uint8Array): number => {
+    const type = PROGRAM_TYPE.schedClassifier;
+    const program = loadProgram({ name, type, attachType, instructions });
+    programs.push(program);
+    return program;
+  };
+  const close = (): void => {
+    for (const program of programs.splice(0)) closeSync(program);
+    maps.close();
+  };
+  const { tcxEgress, tcxIngress } = ATTACH_TYPE;
+  try {
+    const learning = load("portolan_learn", tcxEgress, learningProgram(maps.descriptors));
+    const forwarding = load("portolan_fast", tcxIngress, forwardingProgram(maps.descriptors));
+    const own = new Set<number>();
+    return {
+      attach: (link) => {
+        const detach = attach(maps, link, { learning, forwarding });
+        own.add(link.link);
+        return () => {
+          own.delete(link.link);
+          detach();
+        };
+      },
+      isShared: ({ link }) => {
+        const ours = own.has(link) ? 1 : 0;
+        return [tcxEgress, tcxIngress].some((type) => programsOfLink(link, type).length > ours);
+      },
+      takeSeen: () => maps.takeSeen(),
+      taken: () => maps.taken(),
+      admit: (flow) => maps.admit(flow, process.hrtime.bigint() - COARSE_NS),
+      remove: (flows) => maps.remove(flows),
+      passed: () => maps.passed(),
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** The learning one first: what nobody learns is noted in vain. */
+function attach(
+  maps: FastMaps,
+  { link, mtu }: PlainLink,
+  { learning, forwarding }: { readonly learning: number; readonly forwarding: number },
+): () => void {
+  maps.setMtu(link, mtu);
+  const { tcxEgress, tcxIngress } = ATTACH_TYPE;
+  const learner = createLink({ program: learning, target: link, attachType: tcxEgress });
+  try {
+    const forwarder = createLink({ program: forwarding, target: link, attachType: tcxIngress });
+    return () => {
+      closeSync(forwarder);
+      closeSync(learner);
+      maps.removeMtu(link);
+    };
+  } catch (error) {
+    closeSync(learner);
+    throw error;
+  }
+}
