@@ -120,8 +120,8 @@ function renderBackend(backend: BackendDryRun): readonly string[] {
     ...passedOver.map((reason) => `  ${reason}`),
     ...findings.map(({ severity, what, remedy }) => `${name}: ${severity}: ${what}: ${remedy}`),
   ];
-  const [lead, ...more] = backend.further;
-  const further = lead === undefined ? [] : [`${name} ${lead}`, ...more];
+  // Details are indented.
+  const further = backend.further.map((line) => (line.startsWith(" ") ? line : `${name} ${line}`));
   return [...problems, ...renderActs(backend), ...further];
 }
 

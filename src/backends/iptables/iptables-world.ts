@@ -17,6 +17,7 @@ import type { OpenDirect } from "../direct-keeper.ts";
 import { type FastWorld, SYSTEM_FAST_WORLD } from "../fast-world.ts";
 import type { OpenConntrack } from "../flow-keeper.ts";
 import { probeDirectHere } from "../probe-direct-here.ts";
+import { probeFastHere } from "../probe-fast-here.ts";
 import type { PreviewWorld } from "./preview.ts";
 import type { ProbeWorld } from "./probe.ts";
 
@@ -66,6 +67,7 @@ export function createProbeWorld(): ProbeWorld & PreviewWorld {
     sysctl: systemSysctl,
     findKubeProxy,
     probeDirect: probeDirectHere,
+    probeFast: probeFastHere,
     readFile: (path) => readFile(path, "utf8").catch(() => undefined),
   };
 }

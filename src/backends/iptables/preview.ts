@@ -18,6 +18,7 @@ import { directSettingOf } from "../direct-setting.ts";
 import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
+import { type ProbeFast, previewFast } from "../preview-fast.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
 import { FamilyProxier } from "./family-proxier.ts";
@@ -28,6 +29,7 @@ export interface PreviewWorld {
   readonly exec: Exec;
   readonly sysctl: Pick<Sysctl, "read">;
   readonly probeDirect: ProbeDirect;
+  readonly probeFast: ProbeFast;
 }
 
 /** What `iptables-restore` would be given: what differs from the rules that the kernel has. */
@@ -40,7 +42,10 @@ export async function previewIptables(
   const rules = rulesFrom(ops, context.nodeName);
   const plan = (mode: IptablesMode, read: ReadRules) =>
     scriptOf({ options, context, rules, sysctl: world.sysctl, mode, read });
-  const further = await directLines(options, rules, world);
+  const further = [
+    ...(await directLines(options, rules, world)),
+    ...(await previewFast(options.fastPath, world.probeFast)),
+  ];
   const fallback = options.iptablesMode === "legacy" ? "legacy" : "nft";
   const mode = await modeOf(options.iptablesMode, world.exec);
   if (mode === undefined) {

@@ -29,6 +29,7 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
     const { systemSysctl } = await import("../../platform/linux/sysctl.ts");
     const { openNftElements } = await import("../../platform/linux/nft/nft-elements.ts");
     const { probeDirectHere } = await import("../probe-direct-here.ts");
+    const { probeFastHere } = await import("../probe-fast-here.ts");
     const nft = createNft(systemExec);
     // Opened where there is something to read: a dry run works on any system.
     let opened: ReturnType<typeof openNftElements> | undefined;
@@ -39,7 +40,8 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
       },
     };
     try {
-      const world = { nft, elements, sysctl: systemSysctl, probeDirect: probeDirectHere };
+      const probes = { probeDirect: probeDirectHere, probeFast: probeFastHere };
+      const world = { nft, elements, sysctl: systemSysctl, ...probes };
       return await previewNftables(options, nodeName, ops, world);
     } finally {
       opened?.close();

@@ -6,6 +6,7 @@ import { systemExec } from "../../platform/linux/exec.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft } from "../../platform/linux/nft/nft.ts";
 import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
+import { NO_PROSPECT } from "../no-fast-world.fixture.ts";
 import { type PreviewWorld, previewNftables } from "./preview.ts";
 import { endpoint, NODE, NODE_NAME, opsOf, optionsOf, service } from "./samples.fixture.ts";
 
@@ -32,6 +33,7 @@ const NO_TABLES: PreviewWorld = {
   elements: { list: async () => undefined },
   sysctl: { read: async () => "0" },
   probeDirect: async () => undefined,
+  probeFast: async () => NO_PROSPECT,
 };
 
 test("where no table is, it is the whole text of a first transaction", async () => {
@@ -87,12 +89,18 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
       await nft.check(first.script);
       expect(await nft.list({ family: "ip", name: "portolan" })).toBeUndefined();
       await nft.run(first.script);
-      expect(await preview(STATE, world)).toEqual({ script: "", further: [] });
+      expect(await preview(STATE, world)).toEqual({
+        script: "",
+        further: ["no fast path: rules are tested; none"],
+      });
       const changed = await preview([...STATE, endpoint(3)], world);
       expect(changed.script).toContain("10.1.0.3 . 8080");
       expect(changed.script).not.toContain("table");
       await nft.run(changed.script);
-      expect(await preview([...STATE, endpoint(3)], world)).toEqual({ script: "", further: [] });
+      expect(await preview([...STATE, endpoint(3)], world)).toEqual({
+        script: "",
+        further: ["no fast path: rules are tested; none"],
+      });
     } finally {
       elements.close();
       namespace.close();

@@ -16,6 +16,7 @@ import type { Preview } from "../backend.ts";
 import { directSettingOf } from "../direct-setting.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
+import { type ProbeFast, previewFast } from "../preview-fast.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
 import { adoptTables } from "./plan/adopt-tables.ts";
 import { Planner } from "./plan/planner.ts";
@@ -28,6 +29,7 @@ export interface PreviewWorld extends TableReaders {
   readonly nft: TableReaders["nft"] & Pick<Nft, "check">;
   readonly sysctl: Pick<Sysctl, "read">;
   readonly probeDirect: ProbeDirect;
+  readonly probeFast: ProbeFast;
 }
 
 /**
@@ -58,7 +60,10 @@ export async function previewNftables(
   }
   const script = await firstTaken(scriptsFor(tables, listings), listings.size > 0, world.nft);
   const settings = planner.servesLoopback ? await planLoopback(world.sysctl) : "";
-  const further = await directLines(options, told, world.probeDirect);
+  const further = [
+    ...(await directLines(options, told, world.probeDirect)),
+    ...(await previewFast(options.fastPath, world.probeFast)),
+  ];
   return { script: settings + script, further, ...(unread !== undefined && { unread }) };
 }
 

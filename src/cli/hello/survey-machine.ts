@@ -2,6 +2,7 @@ import { lstat, readFile } from "node:fs/promises";
 import process from "node:process";
 import type { Finding } from "../../backends/backend.ts";
 import { probeDirectHere } from "../../backends/probe-direct-here.ts";
+import { probeFastHere } from "../../backends/probe-fast-here.ts";
 import { loadAllBackends } from "../../backends/registry.ts";
 import { CoreError, messageOf } from "../../core/errors.ts";
 import { chooseBackend } from "../../daemon/choose-backend.ts";
@@ -9,6 +10,7 @@ import { readThisMachine } from "../../daemon/this-machine.ts";
 import { posixProblem } from "../../net/posix/posix-support.ts";
 import type { Survey, Surveyed } from "./survey.ts";
 import { surveyDirect } from "./survey-direct.ts";
+import { surveyFast } from "./survey-fast.ts";
 import { surveyKernel } from "./survey-kernel.ts";
 
 /** Looks at this machine; nothing is changed. */
@@ -26,7 +28,11 @@ export async function surveyMachine(): Promise<Survey> {
     ),
     kernel:
       machine.os === "linux"
-        ? [...(await surveyKernel(readKernelFile)), await surveyDirect(probeDirectHere)]
+        ? [
+            ...(await surveyKernel(readKernelFile)),
+            await surveyDirect(probeDirectHere),
+            await surveyFast(probeFastHere),
+          ]
         : [],
     auto: await autoChoice(),
   };
