@@ -4,6 +4,7 @@ import { openConntrackTable } from "../platform/linux/conntrack/conntrack-table.
 import { systemExec } from "../platform/linux/exec.ts";
 import { compareWithVerdict } from "../platform/linux/live-rules/compare-verdict.ts";
 import { explainDirect } from "../platform/linux/live-rules/explain-direct.ts";
+import { explainFast } from "../platform/linux/live-rules/explain-fast.ts";
 import { explainLive } from "../platform/linux/live-rules/explain-live.ts";
 import { readOwnAddresses } from "../platform/linux/live-rules/read-live-facts.ts";
 import type { LiveAnswer } from "./backend.ts";
@@ -25,7 +26,7 @@ export async function linuxLiveAnswer(packet: Packet): Promise<LiveAnswer> {
     ownAddresses: readOwnAddresses,
   });
   return {
-    lines: [...direct.lines, ...lines],
+    lines: [...direct.lines, ...(await explainFast(packet)), ...lines],
     differencesFrom: (verdict) => [
       ...direct.differencesFrom(verdict),
       ...compareWithVerdict(outcomes, verdict),
