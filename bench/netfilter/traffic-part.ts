@@ -11,7 +11,7 @@ const LEAST_SHARE = 0.9;
 type OwnFlags = (workloads: string) => Readonly<Record<string, string>>;
 const OWN_FLAGS: Readonly<Record<ServicesWay, OwnFlags>> = {
   services: () => ({}),
-  rules: () => ({ directConnect: "off" }),
+  rules: () => ({ directConnect: "off", fastPath: "off" }),
   workloads: (directConnectWorkloads) => ({ directConnectWorkloads }),
 };
 

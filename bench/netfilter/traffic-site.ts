@@ -1,5 +1,6 @@
 import { allowedProcessors } from "../support/allowed-processors.ts";
 import { numberFrom } from "../support/results.ts";
+import { stolenSeconds } from "../support/stolen-time.ts";
 import { join, Namespace } from "./namespaces.ts";
 
 /** The service that traffic goes to, beside all others. */
@@ -12,11 +13,8 @@ const CONNECTIONS = 64;
  * Callers and server share a processor, which is never idle then, so that requests a second follow what a request
  * costs. With one each, they wait for each other asleep, and tracking alone came out at up to 1.19 times no proxy.
  */
-export const ON_ONE_PROCESSOR: readonly string[] = [
-  "taskset",
-  "--cpu-list",
-  String(allowedProcessors().at(-1) ?? 0),
-];
+const PROCESSOR: number = allowedProcessors().at(-1) ?? 0;
+export const ON_ONE_PROCESSOR: readonly string[] = ["taskset", "--cpu-list", String(PROCESSOR)];
 /** Where the networks of cables to workloads begin. */
 const WORKLOADS = "10.251";
 
@@ -81,19 +79,21 @@ export class Site {
     if (way === "tracked") this.node.timeMs("nft", ["-f", "-"], TRACKING);
   }
 
-  /** @returns requests a second */
+  /** @returns requests a second of the processor, without what others of the same machine had of it */
   request(caller: Caller, load: Load, seconds: number): number {
     const from = caller === "node" ? this.node : this.#workload;
     const path = load === "large" ? LARGE_PATH : "";
     const url = `http://${this.#target}:${this.#port}/${path}`;
     const args = ["-t1", `-c${CONNECTIONS}`, `-d${seconds}s`, ...HEADERS[load], url];
     const [program = "", ...rest] = [...this.#before, "wrk", ...args];
+    const stolenBefore = stolenSeconds(PROCESSOR);
     const output = from.run(program, ...rest);
-    const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(output) ?? [];
-    if (rate === undefined || /Non-2xx|Socket errors/.test(output)) {
+    const stolen = stolenSeconds(PROCESSOR) - stolenBefore;
+    const [, count, elapsed] = /(\d+) requests in ([\d.]+)s/.exec(output) ?? [];
+    if (count === undefined || /Non-2xx|Socket errors/.test(output)) {
       throw new Error(`wrk to ${url} failed:\n${output}`);
     }
-    return Number(rate);
+    return Number(count) / (Number(elapsed) - stolen);
   }
 
   async connectTime(): Promise<number> {

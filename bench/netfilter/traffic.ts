@@ -31,14 +31,14 @@ interface Run {
   readonly ways: readonly Way[];
 }
 
-/** What is measured. Packets of a workload meet the rules unless it is named. */
+/** What is measured. */
 const RUNS: readonly Run[] = [
   { caller: "node", load: "small", ways: ["plain", "services", "rules", "rule", "tracked"] },
   { caller: "node", load: "large", ways: ["plain", "services", "rules", "rule"] },
   {
     caller: "workload",
     load: "small",
-    ways: ["plain", "services", "workloads", "rule", "tracked"],
+    ways: ["plain", "services", "rules", "workloads", "rule", "tracked"],
   },
   { caller: "node", load: "short", ways: ["plain", "services", "rules"] },
 ];
