@@ -109,7 +109,7 @@ export class FastKeeper {
     this.#why = "closed";
     if (path === undefined) return;
     path.stop();
-    path.attached.close();
+    await path.attached.close();
     path.links.close();
     await this.#turns.over();
     this.#passedEarlier += path.plane.passed();

@@ -124,11 +124,11 @@ test("nothing is attached once it is closed, also not by reviews under way and l
   const waiting = links.review();
   // The first one is asking for the links by then.
   await Promise.resolve();
-  links.close();
+  await links.close();
   expect(done).toEqual(["detach eth0 1500"]);
   see();
   await Promise.all([underWay, waiting, links.review()]);
-  links.close();
+  await links.close();
   expect(await underWay).toEqual(["detach eth0 1500"]);
   expect(done).toEqual([]);
   expect(links.size).toBe(0);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { messageOf } from "../../../core/errors.ts";
 import type { Log } from "../../../core/log.ts";
 import { Turns } from "../../../core/turns.ts";
@@ -47,11 +48,10 @@ export class AttachedLinks {
     return this.#turns.take(() => this.#review());
   }
 
-  /** Nothing is attached from then on, also not by a review under way. */
-  close(): void {
+  /** Nothing is attached from then on, also not by a review under way; when it resolves, nothing at all. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { detach } of this.#links.values()) detach();
-    this.#links.clear();
+    for (const link of [...this.#links.keys()]) await this.#detach(link);
   }
 
   async #review(): Promise<void> {
@@ -59,30 +59,37 @@ export class AttachedLinks {
     const wanted = await this.#options.wanted();
     if (this.#isClosed) return;
     const numbers = new Set(wanted.map(({ link }) => link));
-    for (const link of this.#links.keys()) if (!numbers.has(link)) this.#detach(link);
+    for (const link of [...this.#links.keys()]) if (!numbers.has(link)) await this.#detach(link);
     for (const link of this.#refused.keys()) if (!numbers.has(link)) this.#refused.delete(link);
-    for (const link of wanted) this.#reviewOne(link);
+    for (const link of wanted) await this.#reviewOne(link);
   }
 
-  #reviewOne(link: PlainLink): void {
+  async #reviewOne(link: PlainLink): Promise<void> {
     const { attach, isShared } = this.#options;
     const there = this.#links.get(link.link);
     try {
       const hasToGo = isShared(link);
-      if (there !== undefined && (hasToGo || !isSame(there.link, link))) this.#detach(link.link);
-      if (!hasToGo && !this.#links.has(link.link)) {
+      if (there !== undefined && (hasToGo || !isSame(there.link, link))) {
+        await this.#detach(link.link);
+      }
+      if (!hasToGo && !this.#isClosed && !this.#links.has(link.link)) {
         this.#links.set(link.link, { link, detach: attach(link) });
+        await setImmediate();
       }
       this.#refused.delete(link.link);
     } catch (error) {
-      this.#detach(link.link);
+      await this.#detach(link.link);
       this.#tellOnce(link, messageOf(error));
     }
   }
 
-  #detach(link: number): void {
-    this.#links.get(link)?.detach();
+  /** The kernel waits for all processors, some 20 ms each time: others are let in between. */
+  async #detach(link: number): Promise<void> {
+    const there = this.#links.get(link);
+    if (there === undefined) return;
     this.#links.delete(link);
+    there.detach();
+    await setImmediate();
   }
 
   #tellOnce({ link, name }: PlainLink, reason: string): void {
