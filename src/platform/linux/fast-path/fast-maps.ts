@@ -8,7 +8,7 @@ import { COUNTS, FLOW_BYTES, LEASE, TRAIL } from "./layout.ts";
 import type { FastMapDescriptors } from "./program-parts.ts";
 
 /** The ones that were proposed first are forgotten beyond that; they are proposed again. */
-const MOST_SEEN = 4096;
+const MOST_SEEN = 1024;
 const MOST_LINKS = 4096;
 const NUMBER_BYTES = 4;
 
