@@ -99,6 +99,7 @@ function writeKey(program: BpfAssembler, family: Family): void {
 function keepUp(program: BpfAssembler, family: Family): void {
   const { length, lengthFrom, tcp } = HEADERS[family];
   const { lease } = FLOW_BYTES[family];
+  const [first, older] = [`first ${family}`, `older ${family}`];
   program.load(16, "r1", PACKET, length).swap("big", 16, "r1");
   program.load(8, "r2", PACKET, tcp + TCP.lengthAndWindow).alu("shiftRight", "r2", 4);
   program.alu("shiftLeft", "r2", 2).alu("subtract", "r1", "r2");
@@ -107,7 +108,14 @@ function keepUp(program: BpfAssembler, family: Family): void {
     .load(32, "r2", PACKET, tcp + TCP.sequence)
     .swap("big", 32, "r2")
     .alu("add", "r1", "r2");
-  program.store(32, "r0", lease + LEASE.end, "r1");
+  // What is sent again, or only asks whether anybody is there, ends before the last byte.
+  program.load(32, "r2", "r0", lease + LEASE.end).jumpIf("equal", "r2", 0, first);
+  program.move("r3", "r1").alu("subtract", "r3", "r2", 32);
+  program.jumpIf("signedBelow", "r3", 0, older, 32);
+  program
+    .label(first)
+    .store(32, "r0", lease + LEASE.end, "r1")
+    .label(older);
   program.load(32, "r1", PACKET, tcp + TCP.acknowledged).swap("big", 32, "r1");
   program.store(32, "r0", lease + LEASE.acknowledged, "r1");
 }

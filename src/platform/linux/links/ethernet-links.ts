@@ -11,6 +11,20 @@ export interface PlainLink {
 const KINDS_WITH_PROGRAMS: ReadonlySet<string> = new Set(["ingress", "clsact"]);
 
 /**
+ * A frame alone says where it goes. Tunnels may want to be told more beside it, which the route that led to them
+ * says; others lead nowhere. Cards have no kind.
+ */
+const PLAIN_KINDS: ReadonlySet<string> = new Set([
+  "",
+  "veth",
+  "bridge",
+  "bond",
+  "team",
+  "vlan",
+  "tun",
+]);
+
+/**
  * The links of Ethernet that are up and that nobody else's programs are set up for. Ports of bridges and
  * bonds are left to those.
  * @throws CoreError ERR_SYSTEM_CALL
@@ -24,6 +38,7 @@ export async function plainEthernetLinks(
   );
   return links
     .filter(({ isUp, isEthernet, master }) => isUp && isEthernet && master === 0)
+    .filter(({ kind }) => PLAIN_KINDS.has(kind))
     .filter(({ link }) => !taken.has(link))
     .map(({ link, name, mtu }) => ({ link, name, mtu }));
 }
