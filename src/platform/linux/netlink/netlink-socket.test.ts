@@ -5,6 +5,8 @@ import { NETLINK_ROUTE } from "../../../wire/netlink/route/route-words.ts";
 import { NetlinkSocket } from "./netlink-socket.ts";
 
 const MANY = 100_000;
+/** Their answers fill the buffer of a socket more than once. */
+const TOO_MANY = 10_000;
 
 test("exchanges in a row let others run", requires("linux"), async () => {
   const socket = new NetlinkSocket(NETLINK_ROUTE);
@@ -37,5 +39,23 @@ test(
     });
     socket.close();
     await expect(asked).rejects.toThrow("closed");
+  },
+);
+
+test(
+  "answers that are too many are told, and do not cost the next one",
+  requires("linux"),
+  async () => {
+    const socket = new NetlinkSocket(NETLINK_ROUTE);
+    onTestFinished(() => socket.close());
+    const ask = (count: number) =>
+      socket.exchange({
+        count,
+        write: (writer, first) => {
+          for (let index = 0; index < count; index += 1) writeGetLink(writer, first + index, "lo");
+        },
+      });
+    expect(await ask(TOO_MANY)).toMatchObject({ isOverrun: true });
+    expect(await ask(1)).toMatchObject({ isOverrun: false, failures: [] });
   },
 );

@@ -148,11 +148,17 @@ export class NetlinkSocket {
         await this.#pause();
       }
     }
+    if (received === "overrun") this.#empty(reader);
     return {
       failures: reader.failures.map((failure) => ({ ...failure, index: failure.sequence - first })),
       isInterrupted: reader.isInterrupted,
       isOverrun: received === "overrun",
     };
+  }
+
+  /** For as long as anything is left of answers that were too many, the kernel drops those to what is asked next. */
+  #empty(reader: ReplyReader): void {
+    while (this.#receive(reader) !== "nothing");
   }
 
   #isSliceOver(work: number): boolean {
