@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { requires } from "../../../../test/support/requires.ts";
+import { FAMILIES } from "../../../core/model/address.ts";
+import { TCP_ACK, TCP_PSH } from "../../../wire/ip/ip-numbers.ts";
+import { hasRightChecksums } from "../../../wire/ip/packets.fixture.ts";
+import { VERDICT } from "../bpf/bpf-numbers.ts";
+import { connectionOf, fastFlowOf, WAY } from "./connections.fixture.ts";
+import { FastPrograms, LINK, type PacketContext, requiresSums } from "./fast-programs.fixture.ts";
+import {
+  changed,
+  ETHERNET_BYTES,
+  type FrameSpec,
+  frameOf,
+  IP,
+  rectified,
+} from "./frames.fixture.ts";
+import { TRAIL } from "./layout.ts";
+
+const SECOND_NS = 1_000_000_000n;
+/** A header of TCP with a time-stamp, as almost all have it. */
+const TIMESTAMP = [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8];
+const MAX_SEQUENCE = 0xffff_ffff;
+
+describe.each(FAMILIES)("what comes in by a link, %s", requires("linux", "root"), (family) => {
+  let programs: FastPrograms;
+  beforeEach(() => {
+    programs = new FastPrograms();
+  });
+  afterEach(() => programs.close());
+  const { asked, sent } = connectionOf(family);
+  const flow = fastFlowOf({ ...asked, link: LINK }, sent);
+  const HEADER_BYTES = IP[family].bytes + 20;
+
+  /** As the rules would send it. */
+  const leaving = (spec: FrameSpec = {}, ends = sent) =>
+    frameOf(ends, { ...spec, macs: WAY.macs, hops: (spec.hops ?? 64) - 1 }).toString("hex");
+  const isNoted = () => programs.notes().some((note) => note.readUInt32LE(TRAIL.length) !== 0);
+
+  test("leaves as the rules would send it, in all lengths", () => {
+    programs.lease(flow);
+    let count = 0;
+    for (let payloadBytes = 0; payloadBytes <= WAY.mtu - HEADER_BYTES; payloadBytes += 13) {
+      const { verdict, frame, mark, priority } = programs.comes(frameOf(asked, { payloadBytes }), {
+        mark: 99,
+        priority: 1,
+      });
+      expect(verdict).toBe(VERDICT.redirect);
+      expect(frame).toBe(leaving({ payloadBytes }));
+      expect(hasRightChecksums(Buffer.from(frame, "hex").subarray(ETHERNET_BYTES))).toBe(true);
+      expect([mark, priority]).toEqual([WAY.mark, WAY.priority]);
+      count += 1;
+    }
+    expect(programs.maps.passed()).toBe(count);
+    expect(isNoted()).toBe(false);
+  });
+
+  test.each<readonly [string, FrameSpec]>([
+    ["the last hop but one", { hops: 2 }],
+    ["the most hops", { hops: 255 }],
+    ["a kind of service", { kindOfService: 0xb9 }],
+    ["options of TCP", { options: TIMESTAMP }],
+    ["a push", { flags: TCP_ACK | TCP_PSH }],
+    ["as much as the link takes", { payloadBytes: WAY.mtu - HEADER_BYTES }],
+  ])("leaves so with %s", (_, spec) => {
+    programs.lease(flow);
+    const { verdict, frame } = programs.comes(frameOf(asked, spec));
+    expect([verdict, frame]).toEqual([VERDICT.redirect, leaving(spec)]);
+  });
+
+  test("leaves so in one piece with others of its connection, as far as each fits the link", () => {
+    programs.lease(flow);
+    const payloadBytes = 3000;
+    const gsoBytes = WAY.mtu - HEADER_BYTES - TIMESTAMP.length;
+    const spec = { payloadBytes, options: TIMESTAMP };
+    const whole = frameOf(asked, spec);
+    const { verdict, frame } = programs.comes(whole, { gsoBytes });
+    expect([verdict, frame]).toEqual([VERDICT.redirect, leaving(spec)]);
+    const left = programs.comes(whole, { gsoBytes: gsoBytes + 1 });
+    expect([left.verdict, left.frame]).toEqual([VERDICT.next, whole.toString("hex")]);
+  });
+
+  test("leaves so whatever is translated, with sums that are right", () => {
+    passTranslated({});
+  });
+
+  test("leaves so with the sum of a card, which is right then, too", requiresSums(), () => {
+    passTranslated({ hasSum: true });
+  });
+
+  /** Packets of many connections, of which addresses, ports or both are others then. */
+  function passTranslated(context: PacketContext): void {
+    for (let number = 0; number < 100; number += 1) {
+      const ends = connectionOf(family, number * 97).asked;
+      const others = [
+        { ...ends, srcPort: (number * 7919) & 0xffff },
+        { ...ends, dstPort: 0xffff - number },
+        { ...ends, dst: sent.dst },
+        { ...ends, src: sent.src, dst: ends.src },
+        { ...sent, srcPort: number },
+      ];
+      for (const to of others) {
+        programs.lease(fastFlowOf({ ...ends, link: LINK }, to));
+        const { verdict, frame } = programs.comes(frameOf(ends, { payloadBytes: number }), context);
+        expect(verdict).toBe(VERDICT.redirect);
+        expect(frame).toBe(leaving({ payloadBytes: number }, to));
+      }
+    }
+  }
+
+  test.each<readonly [string, FrameSpec, number]>([
+    ["nothing was said", { sequence: 1000, payloadBytes: 0 }, 1000],
+    ["something was said", { sequence: 1000, payloadBytes: 33 }, 1033],
+    ["it has options", { sequence: 1000, payloadBytes: 33, options: TIMESTAMP }, 1033],
+    ["numbers begin anew", { sequence: MAX_SEQUENCE, payloadBytes: 3 }, 2],
+  ])("is kept up with where %s", (_, spec, end) => {
+    for (const lease of [SECOND_NS * 60n, -SECOND_NS]) {
+      programs.lease(flow, lease);
+      programs.comes(frameOf(asked, { ...spec, acknowledged: MAX_SEQUENCE - 7 }));
+      expect(programs.taken(family)).toMatchObject([{ end, acknowledged: MAX_SEQUENCE - 7 }]);
+    }
+  });
+
+  test("is kept up with whatever fills a frame behind it", () => {
+    programs.lease(flow);
+    const frame = frameOf(asked, { sequence: 1000, payloadBytes: 5 });
+    const { verdict } = programs.comes(Buffer.concat([frame, Buffer.alloc(6)]));
+    expect(verdict).toBe(VERDICT.redirect);
+    expect(programs.taken(family)).toMatchObject([{ end: 1005 }]);
+  });
+
+  test("is noted each time where its lease is over, and goes by the rules", () => {
+    const frame = frameOf(asked);
+    for (const lease of [-SECOND_NS, -process.hrtime.bigint()]) {
+      programs.lease(flow, lease);
+      const { verdict, frame: left } = programs.comes(frame);
+      expect([verdict, left]).toEqual([VERDICT.next, frame.toString("hex")]);
+      expect(isNoted()).toBe(true);
+    }
+    expect(programs.taken(family)).toHaveLength(1);
+    expect(programs.maps.passed()).toBe(0);
+  });
+
+  test("is noted now and then where it is not known", () => {
+    const frame = frameOf(asked);
+    programs.note(frame);
+    expect(programs.notes()[0]?.readUInt32LE(TRAIL.length)).toBe(frame.length);
+    let count = 0;
+    for (let sequence = 1; sequence <= 400; sequence += 1) {
+      programs.comes(frameOf(asked, { sequence }));
+      const noted = programs.notes().map((note) => note.readUInt32BE(TRAIL.sequence));
+      if (noted.includes(sequence)) count += 1;
+    }
+    // One of eight; others happen once in many millions of times.
+    expect(count).toBeGreaterThan(12);
+    expect(count).toBeLessThan(110);
+  });
+});
+
+test("a packet that says it is not to be cut is no fragment", requires("linux", "root"), () => {
+  const programs = new FastPrograms();
+  const { asked, sent } = connectionOf("v4");
+  programs.lease(fastFlowOf({ ...asked, link: LINK }, sent));
+  const frame = rectified(changed(frameOf(asked), 6, 0x40), "v4");
+  const expected = changed(frameOf(sent, { macs: WAY.macs, hops: 63 }), 6, 0x40);
+  expect(programs.comes(frame)).toMatchObject({
+    verdict: VERDICT.redirect,
+    frame: rectified(expected, "v4").toString("hex"),
+  });
+  programs.close();
+});
