@@ -237,3 +237,44 @@ test("closed, it ends also where connections can not be let last", async () => {
   expect(lines).toEqual([WARNING]);
   expect([plane.isClosed, table.isClosed]).toEqual([true, true]);
 });
+
+test("where only a part of it can be opened, nothing is left open, and the rules serve", async () => {
+  const rig = new FastWorldRig();
+  rig.isWithoutNetlink = true;
+  const keeper = await rig.start("auto");
+  expect(keeper.summary()).toBe("no fast path: no netlink");
+  expect(rig.plane.isClosed).toBe(true);
+  await expect(rig.start("on")).rejects.toThrow("--fast-path on: no netlink");
+});
+
+test("connections of before are let last later where the kernel did not answer at the start", async () => {
+  const { beLiberal } = TCP_FLAG;
+  const rig = new FastWorldRig();
+  rig.links = [ETH0];
+  rig.table.flows.push({ ...WEB.tracked, flags: { original: beLiberal, reply: beLiberal } });
+  rig.table.failure = new Error("no answer");
+  await rig.start();
+  expect(namesOf(rig.plane.attachedLinks)).toEqual(["eth0"]);
+  expect(rig.table.changes).toEqual([]);
+  await rig.pass(2 * PERIODS_TO_REVIEW);
+  expect(rig.table.changes).toHaveLength(1);
+});
+
+test("periods in which nobody was asked do not count as a kernel that answers", async () => {
+  const { rig, plane, table, lines } = await setUp();
+  for (let time = 0; time < 3; time += 1) {
+    plane.seen = [WEB.asks];
+    table.failure = new Error("no answer");
+    await rig.pass(2);
+  }
+  expect(lines).toEqual([WARNING]);
+});
+
+test("the count of packets does not go back while it is closed", async () => {
+  const { keeper, plane } = await setUp();
+  plane.passedCount = 9;
+  const closing = keeper.close();
+  expect(valuesOf(keeper)["fast_path_packets_total"]).toBe(9);
+  await closing;
+  expect(valuesOf(keeper)["fast_path_packets_total"]).toBe(9);
+});

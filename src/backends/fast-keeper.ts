@@ -51,6 +51,8 @@ export class FastKeeper {
   #why = "";
   #lastFailure = "";
   #periods = 0;
+  /** Whether what an earlier process left was looked for. */
+  #isRecovered = false;
   /** Of paths that were closed. */
   #passedEarlier = 0;
 
@@ -62,17 +64,17 @@ export class FastKeeper {
   static async start(options: FastKeeperOptions): Promise<FastKeeper> {
     const keeper = new FastKeeper(options);
     if (options.mode === "off") return keeper;
-    const opened = options.world.open();
-    if (opened.kind === "open") {
-      await keeper.#begin(opened.plane);
+    const why = keeper.#open();
+    if (why === undefined) {
+      await keeper.#take(() => keeper.#review());
       return keeper;
     }
-    keeper.#why = `${opened.what}; ${opened.remedy}`;
+    keeper.#why = why;
     if (options.mode === "on") {
-      throw new CoreError("ERR_NOT_POSSIBLE_HERE", `--fast-path on: ${keeper.#why}`);
+      throw new CoreError("ERR_NOT_POSSIBLE_HERE", `--fast-path on: ${why}`);
     }
     const { log, backend } = options;
-    log.info({ backend }, `fast path: all packets go by the rules: ${keeper.#why}`);
+    log.info({ backend }, `fast path: all packets go by the rules: ${why}`);
     return keeper;
   }
 
@@ -105,54 +107,77 @@ export class FastKeeper {
   /** All go by the rules from then on, and last as long as if they had always done so. */
   async close(): Promise<void> {
     const path = this.#path;
+    if (path === undefined) return;
     this.#path = undefined;
     this.#why = "closed";
-    if (path === undefined) return;
+    const { plane, table, links, attached, connections } = path;
+    const counted = plane.passed();
+    this.#passedEarlier += counted;
     path.stop();
-    await path.attached.close();
-    path.links.close();
+    await attached.close();
+    links.close();
     await this.#turns.over();
-    this.#passedEarlier += path.plane.passed();
+    this.#passedEarlier += plane.passed() - counted;
     try {
-      await path.connections.dismiss();
+      await connections.dismiss();
     } catch (error) {
       this.#tell(error);
     }
-    path.table.close();
-    path.plane.close();
+    table.close();
+    plane.close();
   }
 
-  async #begin(plane: FastPlane): Promise<void> {
+  /** @returns why it can not be opened, where that is so */
+  #open(): string | undefined {
     const { world, sysctl, log } = this.#options;
-    const table = world.openTable();
-    const connections = new ConnectionKeeper({
-      plane,
-      table,
-      establishedS: async () => Number((await sysctl.read(ESTABLISHED_SYSCTL)) ?? ESTABLISHED_S),
-      nowNs: () => process.hrtime.bigint(),
-    });
-    const links = world.openLinks(() => this.#take(() => this.#reviewLinks()));
-    const attached = new AttachedLinks({
-      wanted: () => links.list(),
-      attach: (link) => plane.attach(link),
-      isShared: (link) => plane.isShared(link),
-      log,
-    });
-    const stop = world.every(ADMIT_MS, () => this.#take(() => this.#tick()));
-    this.#path = { plane, table, links, attached, connections, stop };
-    await this.#take(async () => {
-      const left = await connections.recover();
-      if (left > 0) log.info({ connections: left }, "fast path: connections of before go on");
-      await this.#reviewLinks();
-    });
+    const opened = world.open();
+    if (opened.kind === "obstacle") return `${opened.what}; ${opened.remedy}`;
+    const { plane } = opened;
+    const closers = [() => plane.close()];
+    try {
+      const table = world.openTable();
+      closers.push(() => table.close());
+      const links = world.openLinks(() => this.#take(() => this.#reviewLinks()));
+      const connections = new ConnectionKeeper({
+        plane,
+        table: tellingOfSuccess(table, () => {
+          this.#lastFailure = "";
+        }),
+        establishedS: async () => Number((await sysctl.read(ESTABLISHED_SYSCTL)) ?? ESTABLISHED_S),
+        nowNs: () => process.hrtime.bigint(),
+      });
+      const attached = new AttachedLinks({
+        wanted: () => links.list(),
+        attach: (link) => plane.attach(link),
+        isShared: (link) => plane.isShared(link),
+        log,
+      });
+      const stop = world.every(ADMIT_MS, () => this.#take(() => this.#tick()));
+      this.#path = { plane, table, links, attached, connections, stop };
+      return undefined;
+    } catch (error) {
+      for (const close of closers.reverse()) close();
+      return messageOf(error);
+    }
   }
 
   async #tick(): Promise<void> {
     await this.#path?.connections.admit();
     this.#periods = (this.#periods + 1) % PERIODS_TO_REVIEW;
-    if (this.#periods !== 0) return;
-    await this.#path?.connections.review();
+    if (this.#periods === 0) await this.#review();
+  }
+
+  async #review(): Promise<void> {
     await this.#reviewLinks();
+    const { connections } = this.#path ?? {};
+    if (connections === undefined) return;
+    if (!this.#isRecovered) {
+      const left = await connections.recover();
+      this.#isRecovered = true;
+      const { log } = this.#options;
+      if (left > 0) log.info({ connections: left }, "fast path: connections of before go on");
+    }
+    await connections.review();
   }
 
   async #reviewLinks(): Promise<void> {
@@ -167,14 +192,13 @@ export class FastKeeper {
       if (this.#path === undefined) return;
       try {
         await act();
-        this.#lastFailure = "";
       } catch (error) {
         this.#tell(error);
       }
     });
   }
 
-  /** Once, until it works or fails otherwise. */
+  /** Once, until the kernel answers or it fails otherwise. */
   #tell(error: unknown): void {
     const failure = messageOf(error);
     if (failure === this.#lastFailure) return;
@@ -182,4 +206,18 @@ export class FastKeeper {
     const { log, backend } = this.#options;
     log.warn({ backend, err: error }, "fast path: connections can not be looked at");
   }
+}
+
+function tellingOfSuccess(table: TcpFlowTable, onSuccess: () => void): TcpFlowTable {
+  const told = async <T>(answer: Promise<T>): Promise<T> => {
+    const result = await answer;
+    onSuccess();
+    return result;
+  };
+  return {
+    ask: (tuples) => told(table.ask(tuples)),
+    change: (changes) => told(table.change(changes)),
+    list: (family, take) => told(table.list(family, take)),
+    close: () => table.close(),
+  };
 }

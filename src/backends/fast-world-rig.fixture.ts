@@ -27,6 +27,7 @@ export class FastWorldRig {
   readonly table: HeldTable = new HeldTable();
   readonly #opened: string[] = [];
   isPossible = true;
+  isWithoutNetlink = false;
   links: readonly PlainLink[] = [];
   /** What a list of links waits for. */
   holdLinks: Promise<void> = Promise.resolve();
@@ -76,6 +77,7 @@ export class FastWorldRig {
         return this.isPossible ? { kind: "open", plane: this.plane } : OBSTACLE;
       },
       openTable: () => {
+        if (this.isWithoutNetlink) throw new Error("no netlink");
         this.#opened.push("table");
         return this.table;
       },

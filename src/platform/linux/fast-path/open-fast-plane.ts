@@ -5,6 +5,7 @@ import { createLink } from "../bpf/bpf-link.ts";
 import { ATTACH_TYPE, PROGRAM_TYPE } from "../bpf/bpf-numbers.ts";
 import { programsOfLink } from "../bpf/bpf-objects.ts";
 import { loadProgram } from "../bpf/bpf-program.ts";
+import { hasTcx, OLDEST_WITH_TCX } from "../bpf/has-tcx.ts";
 import type { PlainLink } from "../links/ethernet-links.ts";
 import { FastMaps } from "./fast-maps.ts";
 import type { FastPlane } from "./fast-plane.ts";
@@ -21,21 +22,17 @@ export type OpenedFastPlane =
   | { readonly kind: "open"; readonly plane: FastPlane }
   | ({ readonly kind: "obstacle" } & FastObstacle);
 
-/** Programs of type tcx are known from here on. */
-const OLDEST_KERNEL = { major: 6, minor: 6 } as const;
 /** The clock of the programs is behind by that, or less. */
 const COARSE_NS = 20_000_000n;
 const PERMISSION = "run it as root, or give it CAP_BPF and CAP_NET_ADMIN";
 
 /** Has the kernel check the programs; no packet meets them before they are attached. */
 export function openFastPlane(): OpenedFastPlane {
-  const kernel = release();
-  if (!isNewEnough(kernel)) {
-    const { major, minor } = OLDEST_KERNEL;
+  if (!hasTcx()) {
     return {
       kind: "obstacle",
-      what: `Linux ${kernel} has no programs of type tcx`,
-      remedy: `boot Linux ${major}.${minor} or newer`,
+      what: `Linux ${release()} has no programs of type tcx`,
+      remedy: `boot ${OLDEST_WITH_TCX} or newer`,
     };
   }
   try {
@@ -51,12 +48,6 @@ export function probeFastPlane(): FastObstacle | undefined {
   if (outcome.kind === "obstacle") return outcome;
   outcome.plane.close();
   return undefined;
-}
-
-function isNewEnough(kernel: string): boolean {
-  const [major = 0, minor = 0] = kernel.split(".").map((part) => Number.parseInt(part, 10));
-  const { major: least, minor: leastMinor } = OLDEST_KERNEL;
-  return major > least || (major === least && minor >= leastMinor);
 }
 
 function open(): FastPlane {
@@ -109,10 +100,10 @@ function attach(
   { link, mtu }: PlainLink,
   { learning, forwarding }: { readonly learning: number; readonly forwarding: number },
 ): () => void {
-  maps.setMtu(link, mtu);
   const { tcxEgress, tcxIngress } = ATTACH_TYPE;
   const learner = createLink({ program: learning, target: link, attachType: tcxEgress });
   try {
+    maps.setMtu(link, mtu);
     const forwarder = createLink({ program: forwarding, target: link, attachType: tcxIngress });
     return () => {
       closeSync(forwarder);
@@ -121,6 +112,7 @@ function attach(
     };
   } catch (error) {
     closeSync(learner);
+    maps.removeMtu(link);
     throw error;
   }
 }
