@@ -1,11 +1,18 @@
-import { describe, expect, test } from "vitest";
+import { closeSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { FAMILIES, type Family } from "../../src/core/model/address.ts";
+import { BpfAssembler } from "../../src/platform/linux/bpf/assembler.ts";
+import { createLink } from "../../src/platform/linux/bpf/bpf-link.ts";
+import { ATTACH_TYPE, PROGRAM_TYPE, VERDICT } from "../../src/platform/linux/bpf/bpf-numbers.ts";
+import { loadProgram } from "../../src/platform/linux/bpf/bpf-program.ts";
 import { probeFastPlane } from "../../src/platform/linux/fast-path/open-fast-plane.ts";
-import { TCP_ESTABLISHED } from "../../src/wire/netlink/conntrack/tcp-flow.ts";
+import { TCP_ESTABLISHED, TCP_FLAG } from "../../src/wire/netlink/conntrack/tcp-flow.ts";
 import { requires } from "../support/requires.ts";
-import { type FastPair, FastStage, type FastWay } from "./fast-stage.ts";
+import { type FastPair, FastStage, type FastWay, serviceAt } from "./fast-stage.ts";
 import { iptables, NFTABLES } from "./kernel-subjects.ts";
 import type { OverTimeSubject } from "./play.ts";
+import { sendReset } from "./send-reset.ts";
 import { converse, inTime, pour } from "./tcp-streams.ts";
 
 const MEGABYTE = 1 << 20;
@@ -15,6 +22,10 @@ const FEW_PACKETS = 60;
 const WAYS: readonly FastWay[] = ["cluster IP", "node port"];
 /** Who hears of an end hears at once. */
 const AT_ONCE_MS = 1000;
+/** Of rules that somebody else makes. */
+const STOPPED_MS = 2500;
+/** As the kernel remembers connections that say nothing and owe nothing. */
+const LONG_S = 400_000;
 
 /** For both families at once. */
 function inBoth(act: (family: Family) => Promise<void>): Promise<unknown> {
@@ -29,6 +40,31 @@ async function expectGone(stage: FastStage, pair: FastPair): Promise<void> {
 
 async function pourBoth({ client, server }: FastPair, bytes: number): Promise<void> {
   await Promise.all([pour(client, server, bytes), pour(server, client, bytes)]);
+}
+
+async function expectRested(stage: FastStage, pair: FastPair): Promise<void> {
+  const { maxAckSet } = TCP_FLAG;
+  const state = async () => {
+    const flow = await stage.flowOf(pair);
+    if (flow === undefined) return "forgotten";
+    const { flags, timeoutS } = flow;
+    return {
+      isTrusted: ((flags.original | flags.reply) & maxAckSet) === 0,
+      lasts: timeoutS > LONG_S,
+    };
+  };
+  await expect.poll(state, { interval: 50 }).toEqual({ isTrusted: true, lasts: true });
+}
+
+/** Says words until one is not heard. @returns what waits for that one */
+async function firstUnheard({ client, server }: FastPair): Promise<readonly [Promise<unknown>]> {
+  for (;;) {
+    client.write("x");
+    const word = server.read(1, 10_000);
+    await delay(10);
+    const isHeard = await Promise.race([word.then(() => true), delay(300).then(() => false)]);
+    if (!isHeard) return [word];
+  }
 }
 
 function describeFastPath(subject: OverTimeSubject): void {
@@ -86,15 +122,170 @@ function describeFastPath(subject: OverTimeSubject): void {
   });
 }
 
-const obstacle = process.getuid?.() === 0 ? probeFastPlane() : undefined;
-const needs =
-  obstacle === undefined
-    ? requires("linux", "root", "ip", "nft", "tc")
-    : { skip: true, meta: { skipReason: `${obstacle.what}: ${obstacle.remedy}` } };
+/** What only some of the backends are tested with: the programs are the same for all. */
+function describeFastLife(subject: OverTimeSubject): void {
+  test("who rests is remembered as long as others, goes on, and can be reset", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    await inBoth(async (family) => {
+      const connect = () => stage.connectFast(family, "web-a");
+      const [talks, resets, isReset] = [await connect(), await connect(), await connect()];
+      for (const pair of [talks, resets]) await pourBoth(pair, MEGABYTE);
+      for (const pair of [talks, resets, isReset]) await expectRested(stage, pair);
+      resets.client.socket.resetAndDestroy();
+      isReset.server.socket.resetAndDestroy();
+      expect(await inTime("a reset", resets.server.ended, AT_ONCE_MS)).toBe("ECONNRESET");
+      expect(await inTime("a reset", isReset.client.ended, AT_ONCE_MS)).toBe("ECONNRESET");
+      await expectGone(stage, resets);
+      await expectGone(stage, isReset);
+      await stage.takePath(talks);
+    });
+  });
+
+  test("a process that is killed leaves connections to the next one", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    const pairs: FastPair[] = [];
+    for (const family of FAMILIES) {
+      const pair = await stage.connectFast(family, "web-a");
+      pairs.push(pair);
+      await pourBoth(pair, 16 * MEGABYTE);
+    }
+    let isOver = false;
+    const restarted = stage.play.restart(...serviceAt("web-a")).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) for (const { client, server } of pairs) await converse(client, server, 1);
+    await restarted;
+    for (const pair of pairs) {
+      expect((await stage.flowOf(pair))?.timeoutS).toBeGreaterThan(LONG_S);
+      await stage.takePath(pair);
+      await pourBoth(pair, MEGABYTE);
+      pair.client.socket.resetAndDestroy();
+      await expectGone(stage, pair);
+    }
+  });
+
+  test("one that ends leaves them to the rules, as if they had always gone by these", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    const pairs: FastPair[] = [];
+    for (const family of FAMILIES) pairs.push(await stage.connectFast(family, "web-a"));
+    for (const pair of pairs) await pourBoth(pair, MEGABYTE);
+    const options = { ...subject.options, fastPath: "off" };
+    await stage.play.switchTo({ ...subject, options }, ...serviceAt("web-a"));
+    for (const pair of pairs) {
+      const { client, server } = pair;
+      const flow = await stage.flowOf(pair);
+      expect(flow?.state).toBe(TCP_ESTABLISHED);
+      expect(flow?.timeoutS).toBeGreaterThan(LONG_S);
+      const seen = await stage.countOf(pair, () => converse(client, server, WORDS));
+      expect(seen).toBeGreaterThanOrEqual(2 * WORDS);
+      client.socket.resetAndDestroy();
+      await expectGone(stage, pair);
+    }
+  });
+
+  test("rules of others that drop, and neighbours that change, are followed", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    const pairs = await Promise.all(FAMILIES.map((family) => stage.connectFast(family, "web-a")));
+    stage.nft(
+      ...pairs.map(
+        ({ fromPort }) =>
+          `add rule inet counting stop meta l4proto tcp ct original proto-src ${fromPort} drop`,
+      ),
+    );
+    const ruledAt = performance.now();
+    const words = await Promise.all(pairs.map(firstUnheard));
+    expect(performance.now() - ruledAt).toBeLessThan(STOPPED_MS);
+    stage.nft("flush chain inet counting stop");
+    await Promise.all(words.flat());
+    for (const pair of pairs) await stage.takePath(pair);
+    stage.network.ip("web-a", ["link set eth0 address 02:00:00:00:00:55"]);
+    // As the node would hear in time.
+    stage.network.ip("node-a", ["neighbour flush dev veth-web-a"]);
+    for (const pair of pairs) {
+      const { client, server } = pair;
+      await converse(client, server, 1);
+      await stage.takePath(pair);
+    }
+  });
+
+  test("links with programs of others are left alone", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    const { network } = stage;
+    network.exec("node-a", "tc", ["qdisc", "add", "dev", "veth-client-a", "clsact"]);
+    network.inside("node-a", () => {
+      const instructions = new BpfAssembler().move("r0", VERDICT.next).exit().assemble();
+      const attachType = ATTACH_TYPE.tcxIngress;
+      const type = PROGRAM_TYPE.schedClassifier;
+      const program = loadProgram({ name: "stranger", type, attachType, instructions });
+      const target = Number.parseInt(
+        network.exec("node-a", "ip", ["-oneline", "link", "show", "eth-outside"]),
+        10,
+      );
+      const link = createLink({ program, target, attachType });
+      onTestFinished(() => {
+        closeSync(link);
+        closeSync(program);
+      });
+    });
+    await stage.play.restart(...serviceAt("web-a"));
+    for (const way of WAYS) {
+      for (const family of FAMILIES) {
+        const pair = await stage.connect(family, "web-a", way);
+        const { client, server } = pair;
+        await converse(client, server, WORDS);
+        const seen = await stage.countOf(pair, () => converse(client, server, WORDS));
+        expect(seen).toBeGreaterThanOrEqual(2 * WORDS);
+      }
+    }
+  });
+
+  test("what a link does not take in one piece is told to who sends it", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    for (const family of FAMILIES) {
+      const early = await stage.connectFast(family, "web-a");
+      await pourBoth(early, MEGABYTE);
+      stage.network.ip("node-a", ["link set veth-web-a mtu 1400"]);
+      await pourBoth(early, MEGABYTE);
+      const late = await stage.connectFast(family, "web-a");
+      await pourBoth(late, MEGABYTE);
+      stage.network.ip("node-a", ["link set veth-web-a mtu 1500"]);
+    }
+  });
+
+  test("a reset by who does not know where the connection is ends nothing", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    await inBoth(async (family) => {
+      const pair = await stage.connectFast(family, "web-a");
+      const { client, server } = pair;
+      await pourBoth(pair, 100_000);
+      for (let part = 0; part < 16; part += 1) {
+        sendReset(stage.network, stage.placeOf(pair), part * 2 ** 28);
+        expect((await stage.flowOf(pair))?.state).toBe(TCP_ESTABLISHED);
+        await converse(client, server, 1);
+      }
+      await stage.takePath(pair);
+    });
+  });
+}
+
+/** Only for that: programs that a newer kernel refuses are a fault. */
+const isOldKernel =
+  process.getuid?.() === 0 && probeFastPlane()?.remedy.startsWith("boot") === true;
+const needs = isOldKernel
+  ? { skip: true, meta: { skipReason: "needs programs of type tcx (a newer kernel)" } }
+  : requires("linux", "root", "ip", "nft", "tc");
 
 describe("fast path", needs, () => {
   describe("nftables", () => {
     describeFastPath(NFTABLES);
+    describeFastLife(NFTABLES);
 
     test("where it is off the rules see every packet", async () => {
       const stage = await FastStage.open(NFTABLES, { fastPath: "off" });
