@@ -1,6 +1,6 @@
-import { closeSync } from "node:fs";
+import { closeSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { FAMILIES, type Family } from "../../src/core/model/address.ts";
 import { BpfAssembler } from "../../src/platform/linux/bpf/assembler.ts";
 import { createLink } from "../../src/platform/linux/bpf/bpf-link.ts";
@@ -27,6 +27,20 @@ const STOPPED_MS = 2500;
 /** As the kernel remembers connections that say nothing and owe nothing. */
 const LONG_S = 400_000;
 
+/** By whom, who hears of it, and after how many bytes each way. */
+const RESETS = [
+  ["client", "server", 0],
+  ["client", "server", 9 * MEGABYTE],
+  ["server", "client", 0],
+  ["server", "client", 100_000],
+] as const;
+/** So short that it may be over when one direction takes the path and the other one does not. */
+const BURSTS = 40;
+const LONGEST_BURST = 8;
+const UNACKNOWLEDGED = "/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_unacknowledged";
+/** With which the system asks whether the other end is there: until the next, for a second. */
+const PROBING_MS = 1500;
+
 /** For both families at once. */
 function inBoth(act: (family: Family) => Promise<void>): Promise<unknown> {
   return Promise.all(FAMILIES.map(act));
@@ -36,6 +50,19 @@ async function expectGone(stage: FastStage, pair: FastPair): Promise<void> {
   await expect
     .poll(async () => (await stage.flowOf(pair))?.state, { timeout: AT_ONCE_MS, interval: 10 })
     .not.toBe(TCP_ESTABLISHED);
+}
+
+type Side = "client" | "server";
+
+async function expectReset(
+  stage: FastStage,
+  pair: FastPair,
+  who: Side,
+  other: Side,
+): Promise<void> {
+  pair[who].socket.resetAndDestroy();
+  expect(await inTime("a reset", pair[other].ended, AT_ONCE_MS)).toBe("ECONNRESET");
+  await expectGone(stage, pair);
 }
 
 async function pourBoth({ client, server }: FastPair, bytes: number): Promise<void> {
@@ -54,6 +81,12 @@ async function expectRested(stage: FastStage, pair: FastPair): Promise<void> {
     };
   };
   await expect.poll(state, { interval: 50 }).toEqual({ isTrusted: true, lasts: true });
+}
+
+async function expectLasting(stage: FastStage, pair: FastPair): Promise<void> {
+  await expect
+    .poll(async () => (await stage.flowOf(pair))?.timeoutS, { interval: 50, timeout: 12_000 })
+    .toBeGreaterThan(LONG_S);
 }
 
 /** Says words until one is not heard. @returns what waits for that one */
@@ -79,8 +112,9 @@ function describeFastPath(subject: OverTimeSubject): void {
         const { client, server } = pair;
         const seen = await stage.countOf(pair, () => converse(client, server, WORDS));
         expect(seen).toBeLessThan(FEW_PACKETS);
-        await pour(client, server, 8 * MEGABYTE);
-        await pour(server, client, 8 * MEGABYTE);
+        const bytes = way === "cluster IP" ? 8 * MEGABYTE : MEGABYTE;
+        await pour(client, server, bytes);
+        await pour(server, client, bytes);
         await pourBoth(pair, MEGABYTE);
         server.socket.end();
         expect(await inTime("an end", client.ended, AT_ONCE_MS)).toBe("end");
@@ -98,25 +132,18 @@ function describeFastPath(subject: OverTimeSubject): void {
 
   test("who resets a connection ends it for all: the next one of the same ends may come to others", async () => {
     const stage = await FastStage.open(subject);
-    for (const [who, other] of [
-      ["client", "server"],
-      ["server", "client"],
-    ] as const) {
-      for (const bytes of [0, 100_000, 9 * MEGABYTE]) {
-        await stage.serveAt("web-a");
-        const before: FastPair[] = [];
-        await inBoth(async (family) => {
-          const pair = await stage.connectFast(family, "web-a");
-          before.push(pair);
-          await pourBoth(pair, bytes);
-          pair[who].socket.resetAndDestroy();
-          expect(await inTime("a reset", pair[other].ended, AT_ONCE_MS)).toBe("ECONNRESET");
-          await expectGone(stage, pair);
-        });
-        await stage.serveAt("web-b");
-        for (const { family, way, fromPort } of before) {
-          await stage.connect(family, "web-b", way, fromPort);
-        }
+    for (const [who, other, bytes] of RESETS) {
+      await stage.serveAt("web-a");
+      const before: FastPair[] = [];
+      await inBoth(async (family) => {
+        const pair = await stage.connectFast(family, "web-a");
+        before.push(pair);
+        await pourBoth(pair, bytes);
+        await expectReset(stage, pair, who, other);
+      });
+      await stage.serveAt("web-b");
+      for (const { family, way, fromPort } of before) {
+        await stage.connect(family, "web-b", way, fromPort);
       }
     }
   });
@@ -126,20 +153,40 @@ function describeFastPath(subject: OverTimeSubject): void {
 function describeFastLife(subject: OverTimeSubject): void {
   test("who rests is remembered as long as others, goes on, and can be reset", async () => {
     const stage = await FastStage.open(subject);
+    // Sooner than 300 s, so that nobody has to wait.
+    stage.network.inside("node-a", () => writeFileSync(UNACKNOWLEDGED, "60"));
     await stage.serveAt("web-a");
+    const bursts: FastPair[] = [];
+    for (let number = 0; number < BURSTS; number += 1) {
+      bursts.push(await stage.connect(number % 2 === 0 ? "v4" : "v6", "web-a"));
+    }
+    await Promise.all(
+      bursts.map(async ({ client, server }, number) => {
+        for (let time = 0; time < 1 + (number % LONGEST_BURST); time += 1) {
+          await converse(client, server, 3);
+          await delay(10);
+        }
+      }),
+    );
     await inBoth(async (family) => {
+      const tells = await stage.connect(family, "web-a");
+      const tell = async () => {
+        for (let time = 0; time < WORDS / 10; time += 1) await pour(tells.client, tells.server, 9);
+      };
+      await vi.waitFor(async () => expect(await stage.countOf(tells, tell)).toBeLessThan(10));
       const connect = () => stage.connectFast(family, "web-a");
       const [talks, resets, isReset] = [await connect(), await connect(), await connect()];
       for (const pair of [talks, resets]) await pourBoth(pair, MEGABYTE);
-      for (const pair of [talks, resets, isReset]) await expectRested(stage, pair);
-      resets.client.socket.resetAndDestroy();
-      isReset.server.socket.resetAndDestroy();
-      expect(await inTime("a reset", resets.server.ended, AT_ONCE_MS)).toBe("ECONNRESET");
-      expect(await inTime("a reset", isReset.client.ended, AT_ONCE_MS)).toBe("ECONNRESET");
-      await expectGone(stage, resets);
-      await expectGone(stage, isReset);
+      for (const pair of [talks, resets, isReset, tells]) await expectRested(stage, pair);
+      await expectReset(stage, resets, "client", "server");
+      await expectReset(stage, isReset, "server", "client");
       await stage.takePath(talks);
+      tells.client.socket.setKeepAlive(true, 1000);
+      await delay(PROBING_MS);
+      tells.client.socket.setKeepAlive(false);
+      await expectLasting(stage, tells);
     });
+    for (const pair of bursts) await expectLasting(stage, pair);
   });
 
   test("a process that is killed leaves connections to the next one", async () => {
@@ -271,6 +318,24 @@ function describeFastLife(subject: OverTimeSubject): void {
         await converse(client, server, 1);
       }
       await stage.takePath(pair);
+    });
+  });
+
+  test("who asks whether the other end is there still knows where the connection is", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    await inBoth(async (family) => {
+      const pairs: FastPair[] = [];
+      for (const who of ["client", "server"] as const) {
+        const pair = await stage.connectFast(family, "web-a");
+        pairs.push(pair);
+        await pourBoth(pair, MEGABYTE);
+        pair[who].socket.setKeepAlive(true, 1000);
+      }
+      await delay(PROBING_MS);
+      const [byClient, byServer] = pairs;
+      if (byClient !== undefined) await expectReset(stage, byClient, "client", "server");
+      if (byServer !== undefined) await expectReset(stage, byServer, "server", "client");
     });
   });
 }

@@ -4,11 +4,11 @@ import {
   TCP_ESTABLISHED,
   TCP_FLAG,
   type TcpFlow,
-  type TcpFlowChange,
 } from "../../../wire/netlink/conntrack/tcp-flow.ts";
 import type { TcpFlowTable } from "../conntrack/tcp-flow-table.ts";
 import { answerKeyOf, idOf, isSettled, type TakenFlow, tupleOf } from "./fast-flow.ts";
 import { type FastPlane, MOST_TAKEN } from "./fast-plane.ts";
+import { RestedFlows } from "./rested-flows.ts";
 
 export interface ConnectionKeeperOptions {
   readonly plane: Pick<FastPlane, "takeSeen" | "taken" | "admit" | "remove">;
@@ -20,16 +20,20 @@ export interface ConnectionKeeperOptions {
 
 /** Who says nothing for so long goes by the rules again. */
 const RESTING_NS = 5_000_000_000n;
+/** Who owes an acknowledgement is forgotten after 300 s, unless told otherwise: for a while nothing came of it. */
+const QUIET_S = 270;
 
 /**
  * Decides which connections take the fast path, and has the kernel track them so that they last.
  *
  * Tracking sees few packets of those that take it: it must not refuse what it did not expect (`beLiberal`), and that
  * of the last packets which it saw one was not acknowledged must not count against a connection that rests,
- * nor what it knows of sequence numbers against who ends it.
+ * nor what it knows of sequence numbers against who ends it. That may come to count later: where a connection that
+ * rested sends a probe, tracking takes for data what it had missed before, and does not see it acknowledged.
  */
 export class ConnectionKeeper {
   readonly #options: ConnectionKeeperOptions;
+  readonly #rested = new RestedFlows();
   #size = 0;
 
   constructor(options: ConnectionKeeperOptions) {
@@ -48,12 +52,13 @@ export class ConnectionKeeper {
     if (seen.length === 0) return;
     const flows = await table.ask(seen.map(tupleOf));
     const fit = seen.filter((_, index) => mayTakePath(flows[index]));
+    const tracked = flows.filter((flow) => flow !== undefined).filter(mayTakePath);
     await table.change(
-      flows
-        .filter((flow) => flow !== undefined)
-        .filter((flow) => mayTakePath(flow) && !isLiberal(flow))
+      tracked
+        .filter((flow) => !isLiberal(flow))
         .map(({ original }) => ({ tuple: original, set: TCP_FLAG.beLiberal, clear: 0 })),
     );
+    for (const { id } of tracked) this.#rested.remove(id);
     for (const flow of fit.slice(0, MOST_TAKEN - this.#size)) {
       plane.admit(flow);
       this.#size += 1;
@@ -75,9 +80,10 @@ export class ConnectionKeeper {
     plane.remove(resting);
     const settled = resting.filter((flow) => {
       const answer = answerOf(flow);
-      return answer !== undefined && isSettled(flow, answer);
+      return answer === undefined || isSettled(flow, answer);
     });
     this.#size = taken.length - resting.length;
+    await this.#reviewRested();
     await this.#letLast(settled.map(tupleOf));
   }
 
@@ -104,18 +110,38 @@ export class ConnectionKeeper {
 
   async #letLast(tuples: readonly FlowTuple[]): Promise<void> {
     if (tuples.length === 0) return;
+    const flows = await this.#options.table.ask(tuples);
+    // One that has begun to close is not to last.
+    const open = flows
+      .filter((flow) => flow !== undefined)
+      .filter(({ state }) => state === TCP_ESTABLISHED);
+    const byId = new Map(open.map((flow) => [flow.id, flow]));
+    await this.#owesNothing([...byId.values()]);
+    for (const { id, original: tuple } of byId.values()) this.#rested.add({ id, tuple });
+  }
+
+  async #reviewRested(): Promise<void> {
+    const rested = this.#rested.turn();
+    if (rested.length === 0) return;
+    const flows = await this.#options.table.ask(rested.map(({ tuple }) => tuple));
+    const wrong: TcpFlow[] = [];
+    for (const [index, one] of rested.entries()) {
+      const flow = flows[index];
+      if (flow?.id !== one.id || flow.state !== TCP_ESTABLISHED) this.#rested.remove(one.id);
+      else if (owes(flow) && flow.timeoutS <= QUIET_S) {
+        wrong.push(flow);
+        this.#rested.correct(one);
+      }
+    }
+    await this.#owesNothing(wrong);
+  }
+
+  async #owesNothing(flows: readonly TcpFlow[]): Promise<void> {
+    if (flows.length === 0) return;
     const { table, establishedS } = this.#options;
     const timeoutS = await establishedS();
-    const flows = await table.ask(tuples);
-    const { dataUnacknowledged, maxAckSet } = TCP_FLAG;
-    const changes = new Map<number, TcpFlowChange>();
-    for (const flow of flows) {
-      // One that has begun to close is not to last.
-      if (flow?.state !== TCP_ESTABLISHED) continue;
-      const { original: tuple, id } = flow;
-      changes.set(id, { tuple, set: 0, clear: dataUnacknowledged | maxAckSet, timeoutS });
-    }
-    await table.change([...changes.values()]);
+    const clear = TCP_FLAG.dataUnacknowledged | TCP_FLAG.maxAckSet;
+    await table.change(flows.map(({ original }) => ({ tuple: original, set: 0, clear, timeoutS })));
   }
 }
 
@@ -128,4 +154,9 @@ function mayTakePath(flow: TcpFlow | undefined): boolean {
 
 function isLiberal({ flags }: TcpFlow): boolean {
   return (flags.original & flags.reply & TCP_FLAG.beLiberal) !== 0;
+}
+
+/** Whether an end, as far as the kernel saw, has not acknowledged all. */
+function owes({ flags }: TcpFlow): boolean {
+  return ((flags.original | flags.reply) & TCP_FLAG.dataUnacknowledged) !== 0;
 }

@@ -39,6 +39,8 @@ const PSEUDO_HEADER = 0x10;
 /** One less, as a sum of words has it: of the low byte of a word, and of the high one. */
 const ONE_LESS_LOW = 0xfffe;
 const ONE_LESS_HIGH = 0xfeff;
+/** More than is on its way at a time. */
+const A_LITTLE = 1 << 24;
 /** A power of two: short connections are over before they are proposed. */
 const PROPOSED_ONE_OF = 8;
 
@@ -106,10 +108,20 @@ function keepUp(program: BpfAssembler, family: Family): void {
   program
     .load(32, "r2", PACKET, tcp + TCP.sequence)
     .swap("big", 32, "r2")
-    .alu("add", "r1", "r2");
-  program.store(32, "r0", lease + LEASE.end, "r1");
+    .alu("add", "r1", "r2", 32);
+  advance(program, lease + LEASE.end, `end ${family}`);
   program.load(32, "r1", PACKET, tcp + TCP.acknowledged).swap("big", 32, "r1");
-  program.store(32, "r0", lease + LEASE.acknowledged, "r1");
+  advance(program, lease + LEASE.acknowledged, `acknowledged ${family}`);
+}
+
+/**
+ * The sequence number r1 is written to the entry r0, unless it is a little behind: what is sent again, or
+ * overtaken, or asks whether the other end is there does not lead back.
+ */
+function advance(program: BpfAssembler, at: number, label: string): void {
+  program.load(32, "r2", "r0", at).jumpIf("equal", "r2", 0, `first ${label}`);
+  program.alu("subtract", "r2", "r1", 32).jumpIf("belowOrEqual", "r2", A_LITTLE, label);
+  program.label(`first ${label}`).store(32, "r0", at, "r1").label(label);
 }
 
 /**
