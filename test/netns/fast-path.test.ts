@@ -34,9 +34,10 @@ const RESETS = [
   ["server", "client", 0],
   ["server", "client", 100_000],
 ] as const;
-/** So short that it may be over when one direction takes the path and the other one does not. */
-const BURSTS = 40;
-const LONGEST_BURST = 8;
+/** So short that it may be over in the moment in which it takes the path. */
+const LONGEST_TALK = 20;
+/** Of those whose packets nobody counts. */
+const FIRST_UNCOUNTED = 50_000;
 const UNACKNOWLEDGED = "/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_unacknowledged";
 /** With which the system asks whether the other end is there: until the next, for a second. */
 const PROBING_MS = 1500;
@@ -87,6 +88,30 @@ async function expectLasting(stage: FastStage, pair: FastPair): Promise<void> {
   await expect
     .poll(async () => (await stage.flowOf(pair))?.timeoutS, { interval: 50, timeout: 12_000 })
     .toBeGreaterThan(LONG_S);
+}
+
+/** So many connections, each of which talks for a while, up to some 200 ms, and calls `act` then. */
+async function talkShortly(
+  stage: FastStage,
+  count: number,
+  act: (pair: FastPair, number: number) => Promise<void> = async () => undefined,
+): Promise<readonly FastPair[]> {
+  const pairs: FastPair[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const family = number % 2 === 0 ? "v4" : "v6";
+    const fromPort = FIRST_UNCOUNTED + number;
+    pairs.push(await stage.connect(family, "web-a", "cluster IP", fromPort));
+  }
+  await Promise.all(
+    pairs.map(async (pair, number) => {
+      for (let time = 0; time < 1 + (number % LONGEST_TALK); time += 1) {
+        await converse(pair.client, pair.server, 3);
+        await delay(10);
+      }
+      await act(pair, number);
+    }),
+  );
+  return pairs;
 }
 
 /** Says words until one is not heard. @returns what waits for that one */
@@ -156,18 +181,7 @@ function describeFastLife(subject: OverTimeSubject): void {
     // Sooner than 300 s, so that nobody has to wait.
     stage.network.inside("node-a", () => writeFileSync(UNACKNOWLEDGED, "60"));
     await stage.serveAt("web-a");
-    const bursts: FastPair[] = [];
-    for (let number = 0; number < BURSTS; number += 1) {
-      bursts.push(await stage.connect(number % 2 === 0 ? "v4" : "v6", "web-a"));
-    }
-    await Promise.all(
-      bursts.map(async ({ client, server }, number) => {
-        for (let time = 0; time < 1 + (number % LONGEST_BURST); time += 1) {
-          await converse(client, server, 3);
-          await delay(10);
-        }
-      }),
-    );
+    const bursts = await talkShortly(stage, 40);
     await inBoth(async (family) => {
       const tells = await stage.connect(family, "web-a");
       const tell = async () => {
@@ -337,6 +351,16 @@ function describeFastLife(subject: OverTimeSubject): void {
       if (byClient !== undefined) await expectReset(stage, byClient, "client", "server");
       if (byServer !== undefined) await expectReset(stage, byServer, "server", "client");
     });
+  });
+
+  test("a reset ends a connection that was about to take the path", async () => {
+    const stage = await FastStage.open(subject);
+    await stage.serveAt("web-a");
+    await talkShortly(stage, 150, (pair, number) =>
+      number % 3 === 0
+        ? expectReset(stage, pair, "server", "client")
+        : expectReset(stage, pair, "client", "server"),
+    );
   });
 }
 

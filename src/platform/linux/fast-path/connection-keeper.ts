@@ -8,6 +8,7 @@ import {
 import type { TcpFlowTable } from "../conntrack/tcp-flow-table.ts";
 import { answerKeyOf, idOf, isSettled, type TakenFlow, tupleOf } from "./fast-flow.ts";
 import { type FastPlane, MOST_TAKEN } from "./fast-plane.ts";
+import { ProposedFlows } from "./proposed-flows.ts";
 import { RestedFlows } from "./rested-flows.ts";
 
 export interface ConnectionKeeperOptions {
@@ -33,8 +34,10 @@ const QUIET_S = 270;
  */
 export class ConnectionKeeper {
   readonly #options: ConnectionKeeperOptions;
+  readonly #proposed = new ProposedFlows();
   readonly #rested = new RestedFlows();
-  #size = 0;
+  /** Those that take the path, as far as is known. */
+  #taken: Set<string> = new Set();
 
   constructor(options: ConnectionKeeperOptions) {
     this.#options = options;
@@ -42,13 +45,13 @@ export class ConnectionKeeper {
 
   /** How many take the path, as far as is known: each direction by itself. */
   get size(): number {
-    return this.#size;
+    return this.#taken.size;
   }
 
   /** Lets those take the path that were proposed and may. */
   async admit(): Promise<void> {
     const { plane, table } = this.#options;
-    const seen = plane.takeSeen();
+    const seen = this.#proposed.pair(plane.takeSeen(), (id) => this.#taken.has(id));
     if (seen.length === 0) return;
     const flows = await table.ask(seen.map(tupleOf));
     const fit = seen.filter((_, index) => mayTakePath(flows[index]));
@@ -59,9 +62,9 @@ export class ConnectionKeeper {
         .map(({ original }) => ({ tuple: original, set: TCP_FLAG.beLiberal, clear: 0 })),
     );
     for (const { id } of tracked) this.#rested.remove(id);
-    for (const flow of fit.slice(0, MOST_TAKEN - this.#size)) {
+    for (const flow of fit.slice(0, MOST_TAKEN - this.size)) {
       plane.admit(flow);
-      this.#size += 1;
+      this.#taken.add(idOf(flow.key));
     }
   }
 
@@ -82,7 +85,9 @@ export class ConnectionKeeper {
       const answer = answerOf(flow);
       return answer === undefined || isSettled(flow, answer);
     });
-    this.#size = taken.length - resting.length;
+    for (const { key } of resting) byId.delete(idOf(key));
+    this.#taken = new Set(byId.keys());
+    this.#proposed.age();
     await this.#reviewRested();
     await this.#letLast(settled.map(tupleOf));
   }
@@ -92,7 +97,7 @@ export class ConnectionKeeper {
     const { plane } = this.#options;
     const taken = plane.taken();
     plane.remove(taken);
-    this.#size = 0;
+    this.#taken.clear();
     await this.#letLast(taken.map(tupleOf));
   }
 
