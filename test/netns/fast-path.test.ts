@@ -314,6 +314,14 @@ function describeFastLife(subject: OverTimeSubject): void {
       stage.network.ip("node-a", ["link set veth-web-a mtu 1400"]);
       await pourBoth(early, MEGABYTE);
       const late = await stage.connectFast(family, "web-a");
+      const flag = family === "v4" ? "-4" : "-6";
+      const routes = (...args: readonly string[]): string =>
+        stage.network.exec("client-a", "ip", [flag, "route", ...args]);
+      routes("flush", "cache");
+      const toService = ["get", stage.placeOf(late).to];
+      expect(routes(...toService)).not.toContain("mtu");
+      await pour(late.client, late.server, 1440);
+      expect(routes(...toService)).toContain("mtu 1400");
       await pourBoth(late, MEGABYTE);
       stage.network.ip("node-a", ["link set veth-web-a mtu 1500"]);
     }
