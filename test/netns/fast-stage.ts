@@ -8,7 +8,13 @@ import type { RawOptions } from "./backend-messages.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
 import type { PartyName } from "./plan-network.ts";
 import { endpoint, NODE_IPS, type OverTimeSubject, Play, service } from "./play.ts";
-import { converse, openStream, type StreamEnd, StreamServer } from "./tcp-streams.ts";
+import {
+  converse,
+  openStream,
+  type StreamEnd,
+  type StreamPlace,
+  StreamServer,
+} from "./tcp-streams.ts";
 
 const { clusterIP, nodePort, outside, port, workloads } = TOPOLOGY;
 const STREAM_PORT = 7777;
@@ -88,7 +94,7 @@ export class FastStage {
     fromPort: number = this.#takePort(),
   ): Promise<FastPair> {
     const arriving = this.#server(at, family).next();
-    const place = { ...this.#place(family, way), fromPort };
+    const place = this.placeOf({ family, way, fromPort });
     // The kernel takes a moment to forget the connection before.
     const client = await vi.waitFor(() => openStream(this.network, place));
     const server = await arriving;
@@ -126,26 +132,19 @@ export class FastStage {
   }
 
   /** What the kernel tracks of it. */
-  async flowOf({ family, way, fromPort }: FastPair): Promise<TcpFlow | undefined> {
-    const { from: src, to: dst, port: dstPort } = this.#place(family, way);
-    const [flow] = await this.#table.ask([{ src, srcPort: fromPort, dst, dstPort }]);
+  async flowOf(pair: FastPair): Promise<TcpFlow | undefined> {
+    const { from: src, fromPort: srcPort, to: dst, port: dstPort } = this.placeOf(pair);
+    const [flow] = await this.#table.ask([{ src, srcPort, dst, dstPort }]);
     return flow;
   }
 
-  #place(family: Family, way: FastWay) {
-    return way === "cluster IP"
-      ? ({
-          party: "client-a",
-          from: workloads["client-a"].addresses[family],
-          to: clusterIP[family],
-          port,
-        } as const)
-      : ({
-          party: "outside",
-          from: outside[family],
-          to: NODE_IPS[family],
-          port: nodePort,
-        } as const);
+  placeOf({ family, way, fromPort }: Pick<FastPair, "family" | "way" | "fromPort">): StreamPlace {
+    if (way === "node port") {
+      const [from, to] = [outside[family], NODE_IPS[family]];
+      return { party: "outside", from, fromPort, to, port: nodePort };
+    }
+    const from = workloads["client-a"].addresses[family];
+    return { party: "client-a", from, fromPort, to: clusterIP[family], port };
   }
 
   #server(at: ServerName, family: Family): StreamServer {

@@ -4,11 +4,12 @@ import {
   TCP_ESTABLISHED,
   TCP_FLAG,
   type TcpFlow,
-  type TcpFlowChange,
 } from "../../../wire/netlink/conntrack/tcp-flow.ts";
 import type { TcpFlowTable } from "../conntrack/tcp-flow-table.ts";
 import { answerKeyOf, idOf, isSettled, type TakenFlow, tupleOf } from "./fast-flow.ts";
 import { type FastPlane, MOST_TAKEN } from "./fast-plane.ts";
+import { ProposedFlows } from "./proposed-flows.ts";
+import { RestedFlows } from "./rested-flows.ts";
 
 export interface ConnectionKeeperOptions {
   readonly plane: Pick<FastPlane, "takeSeen" | "taken" | "admit" | "remove">;
@@ -22,17 +23,25 @@ export interface ConnectionKeeperOptions {
 export const MOST_AT_ONCE = 256;
 /** Who says nothing for so long goes by the rules again. */
 const RESTING_NS = 5_000_000_000n;
+/** Who owes an acknowledgement is forgotten after 300 s, unless told otherwise: for a while nothing came of it. */
+const QUIET_S = 270;
 
 /**
  * Decides which connections take the fast path, and has the kernel track them so that they last.
  *
  * Tracking sees few packets of those that take it: it must not refuse what it did not expect (`beLiberal`), and that
  * of the last packets which it saw one was not acknowledged must not count against a connection that rests,
- * nor what it knows of sequence numbers against who ends it.
+ * nor what it knows of sequence numbers against who ends it. That may come to count later: where a connection that
+ * rested sends a probe, tracking takes for data what it had missed before, and does not see it acknowledged.
  */
 export class ConnectionKeeper {
   readonly #options: ConnectionKeeperOptions;
-  #size = 0;
+  readonly #proposed = new ProposedFlows();
+  readonly #rested = new RestedFlows();
+  /** Who rests, and the kernel is to be told so. */
+  #toLast: FlowTuple[] = [];
+  /** Those that take the path, as far as is known. */
+  #taken: Set<string> = new Set();
 
   constructor(options: ConnectionKeeperOptions) {
     this.#options = options;
@@ -40,25 +49,29 @@ export class ConnectionKeeper {
 
   /** How many take the path, as far as is known: each direction by itself. */
   get size(): number {
-    return this.#size;
+    return this.#taken.size;
   }
 
   /** Lets those take the path that were proposed and may. */
   async admit(): Promise<void> {
     const { plane, table } = this.#options;
-    const room = Math.min(MOST_AT_ONCE, MOST_TAKEN - this.#size);
-    const seen = plane.takeSeen().slice(0, room);
+    if (this.size > MOST_TAKEN - 2 * MOST_AT_ONCE) return;
+    const proposed = plane.takeSeen().slice(0, MOST_AT_ONCE);
+    const seen = this.#proposed.pair(proposed, (id) => this.#taken.has(id));
     if (seen.length === 0) return;
     const flows = await table.ask(seen.map(tupleOf));
     const fit = seen.filter((_, index) => mayTakePath(flows[index]));
+    const tracked = byIdOf(flows.filter(mayTakePath));
     await table.change(
-      flows
-        .filter((flow) => flow !== undefined)
-        .filter((flow) => mayTakePath(flow) && !isLiberal(flow))
+      [...tracked.values()]
+        .filter((flow) => !isLiberal(flow))
         .map(({ original }) => ({ tuple: original, set: TCP_FLAG.beLiberal, clear: 0 })),
     );
-    for (const flow of fit) plane.admit(flow);
-    this.#size += fit.length;
+    for (const id of tracked.keys()) this.#rested.remove(id);
+    for (const flow of fit) {
+      plane.admit(flow);
+      this.#taken.add(idOf(flow.key));
+    }
   }
 
   /** Sends those by the rules again that rest. */
@@ -76,10 +89,15 @@ export class ConnectionKeeper {
     plane.remove(resting);
     const settled = resting.filter((flow) => {
       const answer = answerOf(flow);
-      return answer !== undefined && isSettled(flow, answer);
+      return answer === undefined || isSettled(flow, answer);
     });
-    this.#size = taken.length - resting.length;
-    await this.#letLast(settled.map(tupleOf));
+    for (const { key } of resting) byId.delete(idOf(key));
+    this.#taken = new Set(byId.keys());
+    this.#proposed.age();
+    this.#toLast.push(...settled.map(tupleOf));
+    await this.#reviewRested();
+    await this.#letLast(this.#toLast);
+    this.#toLast = [];
   }
 
   /** Sends all by the rules again. */
@@ -87,7 +105,7 @@ export class ConnectionKeeper {
     const { plane } = this.#options;
     const taken = plane.taken();
     plane.remove(taken);
-    this.#size = 0;
+    this.#taken.clear();
     await this.#letLast(taken.map(tupleOf));
   }
 
@@ -99,24 +117,41 @@ export class ConnectionKeeper {
         if (flow.isTranslated && isLiberal(flow)) left.push(flow.original);
       });
     }
-    await this.#letLast(left);
-    return left.length;
+    return this.#letLast(left);
   }
 
-  async #letLast(tuples: readonly FlowTuple[]): Promise<void> {
-    if (tuples.length === 0) return;
+  /** @returns how many: one that has begun to close is not to last */
+  async #letLast(tuples: readonly FlowTuple[]): Promise<number> {
+    if (tuples.length === 0) return 0;
+    const flows = await this.#options.table.ask(tuples);
+    const open = byIdOf(flows.filter((flow) => flow?.state === TCP_ESTABLISHED));
+    await this.#owesNothing([...open.values()]);
+    for (const { id, original: tuple } of open.values()) this.#rested.add({ id, tuple });
+    return open.size;
+  }
+
+  async #reviewRested(): Promise<void> {
+    const rested = this.#rested.turn();
+    if (rested.length === 0) return;
+    const flows = await this.#options.table.ask(rested.map(({ tuple }) => tuple));
+    const wrong: TcpFlow[] = [];
+    for (const [index, one] of rested.entries()) {
+      const flow = flows[index];
+      if (flow?.id !== one.id || flow.state !== TCP_ESTABLISHED) this.#rested.remove(one.id);
+      else if (owes(flow) && flow.timeoutS <= QUIET_S) {
+        wrong.push(flow);
+        this.#rested.correct(one);
+      }
+    }
+    await this.#owesNothing(wrong);
+  }
+
+  async #owesNothing(flows: readonly TcpFlow[]): Promise<void> {
+    if (flows.length === 0) return;
     const { table, establishedS } = this.#options;
     const timeoutS = await establishedS();
-    const flows = await table.ask(tuples);
-    const { dataUnacknowledged, maxAckSet } = TCP_FLAG;
-    const changes = new Map<number, TcpFlowChange>();
-    for (const flow of flows) {
-      // One that has begun to close is not to last.
-      if (flow?.state !== TCP_ESTABLISHED) continue;
-      const { original: tuple, id } = flow;
-      changes.set(id, { tuple, set: 0, clear: dataUnacknowledged | maxAckSet, timeoutS });
-    }
-    await table.change([...changes.values()]);
+    const clear = TCP_FLAG.dataUnacknowledged | TCP_FLAG.maxAckSet;
+    await table.change(flows.map(({ original }) => ({ tuple: original, set: 0, clear, timeoutS })));
   }
 }
 
@@ -127,6 +162,16 @@ function mayTakePath(flow: TcpFlow | undefined): boolean {
   return isAssured && isTranslated && !hasHelper && !adjustsSequences;
 }
 
+/** Both directions may have been asked for. */
+function byIdOf(flows: readonly (TcpFlow | undefined)[]): ReadonlyMap<number, TcpFlow> {
+  return new Map(flows.flatMap((flow) => (flow === undefined ? [] : [[flow.id, flow] as const])));
+}
+
 function isLiberal({ flags }: TcpFlow): boolean {
   return (flags.original & flags.reply & TCP_FLAG.beLiberal) !== 0;
+}
+
+/** Whether an end, as far as the kernel saw, has not acknowledged all. */
+function owes({ flags }: TcpFlow): boolean {
+  return ((flags.original | flags.reply) & TCP_FLAG.dataUnacknowledged) !== 0;
 }

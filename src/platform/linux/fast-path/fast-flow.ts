@@ -16,7 +16,7 @@ export interface FastFlow {
 export interface TakenFlow extends FastFlow {
   /** Until when it does without the rules: of CLOCK_MONOTONIC. */
   readonly untilNs: bigint;
-  /** Where its last packet ended, and what that acknowledged; 0 where there was none yet. */
+  /** Where its packets ended, and what they acknowledged; 0 where there was none yet. */
   readonly end: number;
   readonly acknowledged: number;
 }
@@ -51,9 +51,11 @@ export function answerKeyOf({ family, value }: FastFlow): Uint8Array {
   return key;
 }
 
-/** Whether each side has acknowledged all that the other one said. */
+/** Whether each side has acknowledged all that the other one said, as far as is known. */
 export function isSettled(one: TakenFlow, other: TakenFlow): boolean {
-  return one.acknowledged === other.end && other.acknowledged === one.end;
+  const isHeard = ({ end }: TakenFlow, { acknowledged }: TakenFlow): boolean =>
+    end === 0 || acknowledged === 0 || end === acknowledged;
+  return isHeard(one, other) && isHeard(other, one);
 }
 
 /** A key among those of both families, by its bytes. */

@@ -55,8 +55,12 @@ export class FastMaps {
     );
   }
 
-  /** It takes the path as soon as the rules have agreed to another packet of it. */
+  /**
+   * It takes the path as soon as the rules have agreed to another packet of it. One that takes it already, since it
+   * was proposed again meanwhile, goes on.
+   */
   admit({ family, key, value }: FastFlow, nowNs: bigint): void {
+    if (this.#flows[family].get(key) !== undefined) return;
     const all = new Uint8Array(FLOW_BYTES[family].valueAndLease);
     all.set(value);
     const at = FLOW_BYTES[family].lease + LEASE.untilNs;

@@ -39,6 +39,8 @@ const PSEUDO_HEADER = 0x10;
 /** One less, as a sum of words has it: of the low byte of a word, and of the high one. */
 const ONE_LESS_LOW = 0xfffe;
 const ONE_LESS_HIGH = 0xfeff;
+/** More than is on its way at a time. */
+const A_LITTLE = 1 << 24;
 /** A power of two: short connections are over before they are proposed. */
 const PROPOSED_ONE_OF = 8;
 
@@ -99,25 +101,31 @@ function writeKey(program: BpfAssembler, family: Family): void {
 function keepUp(program: BpfAssembler, family: Family): void {
   const { length, lengthFrom, tcp } = HEADERS[family];
   const { lease } = FLOW_BYTES[family];
-  const [first, older] = [`first ${family}`, `older ${family}`];
-  program.load(16, "r1", PACKET, length).swap("big", 16, "r1");
+  const known = `length ${family}`;
+  program.load(16, "r1", PACKET, length).swap("big", 16, "r1").jumpIf("notEqual", "r1", 0, known);
+  // More than its two bytes can say. (Else the kernel may count bytes behind the packet, that fill a frame.)
+  program.load(32, "r1", CONTEXT, PACKET_CONTEXT.byteCount).alu("subtract", "r1", lengthFrom);
+  program.label(known);
   program.load(8, "r2", PACKET, tcp + TCP.lengthAndWindow).alu("shiftRight", "r2", 4);
   program.alu("shiftLeft", "r2", 2).alu("subtract", "r1", "r2");
   program.alu("add", "r1", lengthFrom - tcp);
   program
     .load(32, "r2", PACKET, tcp + TCP.sequence)
     .swap("big", 32, "r2")
-    .alu("add", "r1", "r2");
-  // What is sent again, or only asks whether anybody is there, ends before the last byte.
-  program.load(32, "r2", "r0", lease + LEASE.end).jumpIf("equal", "r2", 0, first);
-  program.move("r3", "r1").alu("subtract", "r3", "r2", 32);
-  program.jumpIf("signedBelow", "r3", 0, older, 32);
-  program
-    .label(first)
-    .store(32, "r0", lease + LEASE.end, "r1")
-    .label(older);
+    .alu("add", "r1", "r2", 32);
+  advance(program, lease + LEASE.end, `end ${family}`);
   program.load(32, "r1", PACKET, tcp + TCP.acknowledged).swap("big", 32, "r1");
-  program.store(32, "r0", lease + LEASE.acknowledged, "r1");
+  advance(program, lease + LEASE.acknowledged, `acknowledged ${family}`);
+}
+
+/**
+ * The sequence number r1 is written to the entry r0, unless it is a little behind: what is sent again, or
+ * overtaken, or asks whether the other end is there does not lead back.
+ */
+function advance(program: BpfAssembler, at: number, label: string): void {
+  program.load(32, "r2", "r0", at).jumpIf("equal", "r2", 0, `first ${label}`);
+  program.alu("subtract", "r2", "r1", 32).jumpIf("belowOrEqual", "r2", A_LITTLE, label);
+  program.label(`first ${label}`).store(32, "r0", at, "r1").label(label);
 }
 
 /**

@@ -114,7 +114,7 @@ export const VALUE = {
 export const LEASE = {
   /** Of CLOCK_MONOTONIC_COARSE; 0: the rules have not agreed yet. */
   untilNs: 0,
-  /** Where the last packet ended, and what it acknowledged: sequence numbers, as this machine writes them. */
+  /** How far it is, and what it acknowledged: sequence numbers, as this machine writes them; 0: unknown. */
   end: 8,
   acknowledged: 12,
   bytes: 16,
