@@ -22,8 +22,9 @@ const LONG_AGO = 1 << 30;
 
 /**
  * The next connection of the same ends may be led elsewhere, so this one is forgotten. Where it is reset, tracking
- * would take that for an attack, as it missed what was said last: it goes on waiting for days. What it takes for
- * an end is a FIN, however old; so it is shown one, which goes no further, and the reset comes behind it.
+ * would take that for an attack, as it missed what was said last, and lead the next one of the same ends where
+ * this one went. What it takes for an end is a FIN, however old; so it is shown one, which goes no further, and the
+ * reset comes behind it.
  */
 export function endFlow(program: BpfAssembler, family: Family, maps: FastMapDescriptors): void {
   const { tcp } = HEADERS[family];
