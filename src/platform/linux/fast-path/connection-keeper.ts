@@ -39,7 +39,7 @@ export class ConnectionKeeper {
   readonly #proposed = new ProposedFlows();
   readonly #rested = new RestedFlows();
   /** Who rests, and the kernel is to be told so. */
-  #toLast: FlowTuple[] = [];
+  #toLast: readonly FlowTuple[] = [];
   /** Those that take the path, as far as is known. */
   #taken: Set<string> = new Set();
 
@@ -94,7 +94,7 @@ export class ConnectionKeeper {
     for (const { key } of resting) byId.delete(idOf(key));
     this.#taken = new Set(byId.keys());
     this.#proposed.age();
-    this.#toLast.push(...settled.map(tupleOf));
+    this.#toLast = [...this.#toLast, ...settled.map(tupleOf)].slice(-MOST_TAKEN);
     await this.#reviewRested();
     await this.#letLast(this.#toLast);
     this.#toLast = [];
