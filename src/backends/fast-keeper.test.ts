@@ -10,6 +10,8 @@ const ETH0 = { link: 2, name: "eth0", mtu: 1500 };
 const ETH1 = { link: 3, name: "eth1", mtu: 9000 };
 const WEB = connectionOf("v4");
 const PERIODS_TO_REVIEW = 50;
+/** Of enum tcp_conntrack. */
+const FIN_WAIT = 4;
 const WARNING = "warn: fast path: connections can not be looked at";
 
 /** With a connection that the kernel tracks, at one link. */
@@ -107,10 +109,10 @@ test("each period lets those take the path that were proposed", async () => {
   const { rig, keeper, plane, table } = await setUp();
   plane.seen = [WEB.asks];
   await rig.pass();
-  expect(plane.admitted).toEqual([WEB.asks]);
+  expect(plane.admitted).toEqual([]);
   plane.seen = [WEB.answers];
   await rig.pass();
-  expect(plane.admitted).toEqual([WEB.asks, WEB.answers]);
+  expect(plane.admitted).toEqual([WEB.answers, WEB.asks]);
   expect(table.changes).toHaveLength(1);
   plane.passedCount = 7;
   expect(valuesOf(keeper)).toEqual({ fast_path_flows: 2, fast_path_packets_total: 7 });
@@ -143,10 +145,19 @@ test("connections of a process that ended are let last, as long as the kernel sa
   expect(rig.lines).toEqual(["info: fast path: connections of before go on"]);
 });
 
+test("of connections of a process that ended, those that are closing are not said to go on", async () => {
+  const rig = new FastWorldRig();
+  const { beLiberal } = TCP_FLAG;
+  const flags = { original: beLiberal, reply: beLiberal };
+  rig.table.flows.push({ ...WEB.tracked, flags, state: FIN_WAIT });
+  await rig.start();
+  expect([rig.table.changes, rig.lines]).toEqual([[], []]);
+});
+
 test("a table that fails is told of once, and again when it worked in between", async () => {
   const { rig, plane, table, lines } = await setUp();
   const pass = async (failure?: string) => {
-    plane.seen = [WEB.asks];
+    plane.seen = [WEB.asks, WEB.answers];
     table.failure = failure === undefined ? undefined : new Error(failure);
     await rig.pass();
     return lines.splice(0);
@@ -155,7 +166,7 @@ test("a table that fails is told of once, and again when it worked in between", 
   expect(await pass("no answer")).toEqual([]);
   expect(plane.admitted).toEqual([]);
   expect(await pass()).toEqual([]);
-  expect(plane.admitted).toEqual([WEB.asks]);
+  expect(plane.admitted).toEqual([WEB.answers, WEB.asks]);
   expect(await pass("no answer")).toEqual([WARNING]);
   expect(await pass("no room")).toEqual([WARNING]);
 });
@@ -172,13 +183,13 @@ test("where the start fails to look at what is there, later periods work", async
 
 test("closed, it detaches before it dismisses, and lets connections last", async () => {
   const { rig, keeper, plane, table } = await setUp([ETH0, ETH1]);
-  plane.seen = [WEB.asks];
+  plane.seen = [WEB.asks, WEB.answers];
   await rig.pass();
   plane.passedCount = 9;
   plane.calls.splice(0);
   table.changes.splice(0);
   await keeper.close();
-  expect(plane.calls).toEqual(["detach eth0", "detach eth1", "remove 1", "close"]);
+  expect(plane.calls).toEqual(["detach eth0", "detach eth1", "remove 2", "close"]);
   expect(table.changes).toMatchObject([{ tuple: WEB.tracked.original, timeoutS: 432_000 }]);
   expect([rig.isStopped, rig.areLinksClosed, table.isClosed]).toEqual([true, true, true]);
   expect(keeper.summary()).toBe("no fast path: closed");
@@ -193,7 +204,7 @@ test("closed, it waits for a turn under way, and dismisses what that let in", as
   const { rig, keeper, plane, table } = await setUp();
   const { closed, open } = gate();
   table.hold = closed;
-  plane.seen = [WEB.asks];
+  plane.seen = [WEB.asks, WEB.answers];
   const turn = rig.pass();
   await expect.poll(() => table.asked).toBe(1);
   let isClosed = false;
@@ -205,9 +216,9 @@ test("closed, it waits for a turn under way, and dismisses what that let in", as
   expect([isClosed, plane.isClosed, table.isClosed]).toEqual([false, false, false]);
   open();
   await Promise.all([turn, closing]);
-  expect(plane.admitted).toEqual([WEB.asks]);
+  expect(plane.admitted).toEqual([WEB.answers, WEB.asks]);
   expect(plane.taken()).toEqual([]);
-  expect(plane.calls.slice(-2)).toEqual(["remove 1", "close"]);
+  expect(plane.calls.slice(-2)).toEqual(["remove 2", "close"]);
 });
 
 test("closed, it attaches nothing any more, and lets nobody take the path", async () => {
@@ -220,13 +231,13 @@ test("closed, it attaches nothing any more, and lets nobody take the path", asyn
   const closing = keeper.close();
   open();
   await closing;
-  plane.seen = [WEB.asks];
+  plane.seen = [WEB.asks, WEB.answers];
   rig.onLinks();
   await rig.pass(PERIODS_TO_REVIEW);
   expect(namesOf(plane.attachedLinks)).toEqual([]);
   expect(plane.calls.filter((call) => call.startsWith("attach"))).toEqual(["attach eth0"]);
   expect(plane.admitted).toEqual([]);
-  expect(plane.seen).toEqual([WEB.asks]);
+  expect(plane.seen).toEqual([WEB.asks, WEB.answers]);
 });
 
 test("closed, it ends also where connections can not be let last", async () => {
@@ -263,7 +274,7 @@ test("connections of before are let last later where the kernel did not answer a
 test("periods in which nobody was asked do not count as a kernel that answers", async () => {
   const { rig, plane, table, lines } = await setUp();
   for (let time = 0; time < 3; time += 1) {
-    plane.seen = [WEB.asks];
+    plane.seen = [WEB.asks, WEB.answers];
     table.failure = new Error("no answer");
     await rig.pass(2);
   }

@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { FAMILIES } from "../../../core/model/address.ts";
 import { TCP_FLAG, type TcpFlow } from "../../../wire/netlink/conntrack/tcp-flow.ts";
 import { FakeTcpFlowTable } from "../conntrack/fake-tcp-flow-table.fixture.ts";
 import { ConnectionKeeper, MOST_AT_ONCE } from "./connection-keeper.ts";
-import { type Connection, connectionOf } from "./connections.fixture.ts";
+import { byLinks, type Connection, connectionOf } from "./connections.fixture.ts";
 import { FakeFastPlane } from "./fake-fast-plane.fixture.ts";
+import type { FastFlow } from "./fast-flow.ts";
 import { MOST_TAKEN } from "./fast-plane.ts";
 
 const { beLiberal, dataUnacknowledged, maxAckSet } = TCP_FLAG;
@@ -37,6 +38,11 @@ function giveBoth(plane: FakeFastPlane, { asks, answers }: Connection, isSettled
   plane.give(answers, { ...LONG_AGO, end: 77, acknowledged: isSettled ? 1000 : 900 });
 }
 
+/** The next call of that kind fails. */
+function failOnce(table: FakeTcpFlowTable, call: "ask" | "change"): void {
+  vi.spyOn(table, call).mockRejectedValueOnce(new Error("no answer"));
+}
+
 const WEB = connectionOf("v4");
 const lasting = ({ tracked }: Connection) => ({
   tuple: tracked.original,
@@ -49,17 +55,56 @@ describe("who was proposed", () => {
   test.each(FAMILIES)("takes the path, and tracking lets it: %s", async (family) => {
     const { asks, answers, tracked } = connectionOf(family);
     const { plane, table, keeper } = setUp({ ...tracked, flags: { original: 0x01, reply: 0x03 } });
-    plane.seen = [asks];
+    plane.seen = [asks, answers];
     await keeper.admit();
-    expect(plane.admitted).toEqual([asks]);
-    expect(keeper.size).toBe(1);
+    expect(plane.admitted).toEqual([answers, asks]);
+    expect(keeper.size).toBe(2);
     expect(table.changes).toEqual([{ tuple: tracked.original, set: beLiberal, clear: 0 }]);
     expect(table.flows[0]?.flags).toEqual({ original: beLiberal | 0x01, reply: beLiberal | 0x03 });
+  });
 
-    plane.seen = [answers];
+  test("waits for the other direction, and nothing is said of it before", async () => {
+    const { plane, table, keeper } = setUp(WEB.tracked);
+    plane.seen = [WEB.asks];
     await keeper.admit();
-    expect(plane.admitted).toEqual([asks, answers]);
+    await keeper.review();
+    expect([plane.admitted, table.changes, keeper.size]).toEqual([[], [], 0]);
+    plane.seen = [WEB.answers];
+    await keeper.admit();
+    expect(plane.admitted).toEqual([WEB.answers, WEB.asks]);
     expect(keeper.size).toBe(2);
+    expect(table.changes).toHaveLength(1);
+  });
+
+  test("does not wait for longer than until the second review", async () => {
+    const { plane, keeper } = setUp(WEB.tracked);
+    plane.seen = [WEB.asks];
+    await keeper.admit();
+    await keeper.review();
+    await keeper.review();
+    plane.seen = [WEB.answers];
+    await keeper.admit();
+    expect([plane.admitted, keeper.size]).toEqual([[], 0]);
+  });
+
+  test("follows the other direction where that takes the path", async () => {
+    const { plane, keeper } = setUp(WEB.tracked);
+    plane.give(WEB.asks, LATELY);
+    await keeper.review();
+    expect(keeper.size).toBe(1);
+    plane.seen = [WEB.answers];
+    await keeper.admit();
+    expect(plane.admitted).toEqual([WEB.answers]);
+    expect(keeper.size).toBe(2);
+  });
+
+  test("is counted and marked once where it is proposed again", async () => {
+    const { plane, table, keeper } = setUp(WEB.tracked);
+    for (const seen of [[WEB.asks, WEB.answers], [WEB.asks], [WEB.answers, WEB.asks]]) {
+      plane.seen = seen;
+      await keeper.admit();
+      expect([keeper.size, plane.taken().length]).toEqual([2, 2]);
+    }
     expect(table.changes).toHaveLength(1);
   });
 
@@ -72,15 +117,15 @@ describe("who was proposed", () => {
   ])("goes by the rules where it %s", async (_, difference) => {
     const other = connectionOf("v4", 1);
     const { plane, table, keeper } = setUp({ ...WEB.tracked, ...difference }, other.tracked);
-    plane.seen = [WEB.asks, WEB.answers, other.asks];
+    plane.seen = [WEB.asks, WEB.answers, other.asks, other.answers];
     await keeper.admit();
-    expect(plane.admitted).toEqual([other.asks]);
+    expect(plane.admitted).toEqual([other.answers, other.asks]);
     expect(table.changes.map(({ tuple }) => tuple)).toEqual([other.tracked.original]);
   });
 
   test("goes by the rules where nobody tracks it", async () => {
     const { plane, table, keeper } = setUp();
-    plane.seen = [WEB.asks];
+    plane.seen = [WEB.asks, WEB.answers];
     await keeper.admit();
     expect([plane.admitted, table.changes, keeper.size]).toEqual([[], [], 0]);
   });
@@ -91,16 +136,16 @@ describe("who was proposed", () => {
     [{ original: 0, reply: beLiberal }, 1],
   ])("is marked only where a direction is not: %o", async (flags, count) => {
     const { plane, table, keeper } = setUp({ ...WEB.tracked, flags });
-    plane.seen = [WEB.asks];
+    plane.seen = [WEB.asks, WEB.answers];
     await keeper.admit();
     expect(table.changes).toHaveLength(count);
     expect(table.flows[0]?.flags).toEqual(LIBERAL);
-    expect(plane.admitted).toEqual([WEB.asks]);
+    expect(plane.admitted).toEqual([WEB.answers, WEB.asks]);
   });
 
   test("does not take the path where tracking can not be told", async () => {
     const { plane, table, keeper } = setUp(WEB.tracked);
-    plane.seen = [WEB.asks];
+    plane.seen = [WEB.asks, WEB.answers];
     table.change = async () => {
       throw new Error("refused");
     };
@@ -115,38 +160,66 @@ describe("who was proposed", () => {
     expect(table.changes).toEqual([]);
   });
 
-  test("no more take the path than the maps hold, until some of them rest", async () => {
+  test("no more are looked at than so many at a time; the others are to be proposed again", async () => {
     const { plane, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL });
-    let link = 100;
-    /** By other links each: one connection of all of them is enough then. */
-    const propose = (count: number) => {
-      plane.seen = Array.from({ length: count }, () => {
-        const key = Buffer.from(WEB.asks.key);
-        link += 1;
-        key.writeUInt32LE(link, 0);
-        return { ...WEB.asks, key };
-      });
-    };
-    propose(MOST_AT_ONCE + 1);
+    plane.seen = pairsFrom(0, MOST_AT_ONCE / 2 + 1);
+    await keeper.admit();
+    expect([keeper.size, plane.seen]).toEqual([MOST_AT_ONCE, []]);
     await keeper.admit();
     expect(keeper.size).toBe(MOST_AT_ONCE);
-    while (keeper.size < MOST_TAKEN - 1) {
-      propose(Math.min(MOST_AT_ONCE, MOST_TAKEN - 1 - keeper.size));
-      await keeper.admit();
-    }
-    propose(3);
+  });
+
+  test("no more take the path than the maps hold, until some of them rest", async () => {
+    const { plane, table, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL });
+    const late = pairsFrom(MOST_TAKEN, MOST_AT_ONCE);
+    plane.seen = late.filter((_, index) => index % 2 === 0);
+    await keeper.admit();
+    expect(keeper.size).toBe(0);
+    await fill(plane, keeper);
+    plane.seen = late.filter((_, index) => index % 2 === 1);
     await keeper.admit();
     expect([keeper.size, plane.taken().length]).toEqual([MOST_TAKEN, MOST_TAKEN]);
-    propose(1);
+
+    const other = connectionOf("v4", 1);
+    table.flows.push(other.tracked);
+    plane.seen = [other.asks, other.answers];
     await keeper.admit();
     expect(plane.admitted).toHaveLength(MOST_TAKEN);
+    expect(table.changes).toEqual([]);
     await keeper.review();
     expect([keeper.size, plane.taken().length]).toEqual([0, 0]);
-    propose(3);
+    plane.seen = [other.asks, other.answers];
     await keeper.admit();
-    expect(keeper.size).toBe(3);
+    expect(keeper.size).toBe(2);
+  });
+
+  test("nobody is looked at where not all of them might find room", async () => {
+    const { plane, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL });
+    await fill(plane, keeper);
+    plane.seen = pairsFrom(MOST_TAKEN, 1);
+    await keeper.admit();
+    expect(keeper.size).toBe(MOST_TAKEN - 2 * MOST_AT_ONCE + 2);
+    plane.seen = pairsFrom(MOST_TAKEN + 2, 1);
+    await keeper.admit();
+    expect([keeper.size, plane.seen.length]).toEqual([MOST_TAKEN - 2 * MOST_AT_ONCE + 2, 2]);
   });
 });
+
+/** As many as may take the path while others still may. */
+async function fill(plane: FakeFastPlane, keeper: ConnectionKeeper): Promise<void> {
+  while (keeper.size < MOST_TAKEN - 2 * MOST_AT_ONCE) {
+    plane.seen = pairsFrom(keeper.size, MOST_AT_ONCE / 2);
+    await keeper.admit();
+  }
+}
+
+/** Both directions of each, by two links of its own from that one on: one connection of all of them is enough then. */
+function pairsFrom(link: number, count: number): FastFlow[] {
+  return Array.from({ length: count }, (_, number) => link + 2 * number).flatMap((one) => [
+    byLinks(WEB.asks, one, one + 1),
+    byLinks(WEB.answers, one + 1, one),
+  ]);
+}
 
 describe("who takes the path", () => {
   test("leaves it where both directions rest, and lasts as if it had always gone by the rules", async () => {
@@ -177,12 +250,58 @@ describe("who takes the path", () => {
     expect(table.changes).toEqual([lasting(other)]);
   });
 
-  test("leaves it alone where there is no other direction, and nothing is said of it then", async () => {
-    const { plane, table, keeper } = setUp(WEB.tracked);
-    plane.give(WEB.asks, LONG_AGO);
+  test.each(["asks", "answers"] as const)(
+    "leaves it and lasts where there is no other direction: only one that %s",
+    async (direction) => {
+      const { plane, table, keeper } = setUp({ ...WEB.tracked, flags: BUSY });
+      plane.give(WEB[direction], { ...LONG_AGO, end: 1000, acknowledged: 77 });
+      await keeper.review();
+      expect(plane.taken()).toEqual([]);
+      expect(table.changes).toEqual([lasting(WEB)]);
+      expect(table.flows[0]).toMatchObject({ timeoutS: TIMEOUT_S, flags: LIBERAL });
+    },
+  );
+
+  test.each([
+    ["of both", {}, {}],
+    ["of the answers", { end: 1000, acknowledged: 77 }, {}],
+    ["of what was asked", {}, { end: 77, acknowledged: 900 }],
+    ["of what was acknowledged", { end: 1000 }, { end: 77 }],
+  ])("leaves it and lasts where nothing is known %s", async (_, asks, answers) => {
+    const { plane, table, keeper } = setUp({ ...WEB.tracked, flags: BUSY });
+    plane.give(WEB.asks, { ...LONG_AGO, ...asks });
+    plane.give(WEB.answers, { ...LONG_AGO, ...answers });
     await keeper.review();
     expect(plane.taken()).toEqual([]);
-    expect(table.changes).toEqual([]);
+    expect(table.changes).toEqual([lasting(WEB)]);
+  });
+
+  test.each(["ask", "change"] as const)(
+    "is let last by the next review where the kernel did not answer: %s",
+    async (call) => {
+      const { plane, table, keeper } = setUp({ ...WEB.tracked, flags: BUSY });
+      giveBoth(plane, WEB);
+      failOnce(table, call);
+      await expect(keeper.review()).rejects.toThrow("no answer");
+      expect([plane.taken(), keeper.size, table.changes]).toEqual([[], 0, []]);
+      await keeper.review();
+      expect(table.changes).toEqual([lasting(WEB)]);
+      await keeper.review();
+      expect(table.changes).toHaveLength(1);
+    },
+  );
+
+  test("is let last by the next review where others that rested could not be looked at", async () => {
+    const other = connectionOf("v4", 1);
+    const { plane, table, keeper } = setUp(WEB.tracked, other.tracked);
+    giveBoth(plane, WEB);
+    await keeper.review();
+    giveBoth(plane, other);
+    failOnce(table, "ask");
+    await expect(keeper.review()).rejects.toThrow("no answer");
+    expect(table.changes).toEqual([lasting(WEB)]);
+    await keeper.review();
+    expect(table.changes).toEqual([lasting(WEB), lasting(other)]);
   });
 
   test("is not to last where something is not acknowledged, nor where it is closing", async () => {
@@ -212,7 +331,7 @@ describe("who takes the path", () => {
       { ...busy.tracked, flags: BUSY },
       { ...closing.tracked, state: FIN_WAIT },
     );
-    plane.seen = [WEB.asks];
+    plane.seen = [WEB.asks, WEB.answers];
     await keeper.admit();
     table.changes.splice(0);
     giveBoth(plane, busy, false);
@@ -222,6 +341,113 @@ describe("who takes the path", () => {
     expect(table.changes).toEqual([lasting(WEB), lasting(busy)]);
     await keeper.dismiss();
     expect(table.changes).toHaveLength(2);
+  });
+});
+
+describe("who rested", () => {
+  /** As tracking has it after a probe: nothing came for 30 s of what it takes for data. */
+  const MISLED = { flags: BUSY, timeoutS: 270 };
+
+  /** One that was let last, of which tracking knows that now. */
+  async function setUpRested(now: Partial<TcpFlow> = MISLED) {
+    const all = setUp(WEB.tracked);
+    const { plane, table, keeper } = all;
+    giveBoth(plane, WEB);
+    await keeper.review();
+    expect(table.changes.splice(0)).toEqual([lasting(WEB)]);
+    const track = (state: Partial<TcpFlow>) => {
+      table.flows[0] = { ...WEB.tracked, ...state };
+    };
+    track(now);
+    return { ...all, track };
+  }
+
+  test("is corrected where it owes an acknowledgement, and is quiet", async () => {
+    for (const flags of [BUSY, { original: BUSY.reply, reply: BUSY.original }]) {
+      const { table, keeper } = await setUpRested({ ...MISLED, flags });
+      await keeper.review();
+      expect(table.changes).toEqual([lasting(WEB)]);
+      expect(table.flows[0]).toMatchObject({ timeoutS: TIMEOUT_S, flags: LIBERAL });
+      await keeper.review();
+      expect(table.changes).toHaveLength(1);
+    }
+  });
+
+  test.each<readonly [string, Partial<TcpFlow>]>([
+    ["it said something lately", { ...MISLED, timeoutS: 271 }],
+    ["it owes nothing", { ...MISLED, flags: { original: BUSY.reply, reply: BUSY.reply } }],
+  ])("is left alone where %s, and looked at again", async (_, now) => {
+    const { table, keeper, track } = await setUpRested(now);
+    await keeper.review();
+    expect(table.changes).toEqual([]);
+    track(MISLED);
+    await keeper.review();
+    expect(table.changes).toEqual([lasting(WEB)]);
+  });
+
+  test.each<readonly [string, Partial<TcpFlow> | undefined]>([
+    ["it is closing", { ...MISLED, state: FIN_WAIT }],
+    ["its ends have another connection", { ...MISLED, id: 99 }],
+    ["nobody tracks it any more", undefined],
+  ])("is forgotten where %s", async (_, now) => {
+    const { table, keeper, track } = await setUpRested(now);
+    if (now === undefined) table.flows.splice(0);
+    await keeper.review();
+    track(MISLED);
+    await keeper.review();
+    expect(table.changes).toEqual([]);
+  });
+
+  test("is corrected four times, and once more after it took the path again", async () => {
+    const { plane, table, keeper, track } = await setUpRested();
+    for (let time = 0; time < 6; time += 1) {
+      track(MISLED);
+      await keeper.review();
+    }
+    expect(table.changes).toHaveLength(4);
+    giveBoth(plane, WEB);
+    await keeper.review();
+    track(MISLED);
+    await keeper.review();
+    expect(table.changes).toHaveLength(6);
+  });
+
+  test("is not looked at while it takes the path again", async () => {
+    const { plane, table, keeper, track } = await setUpRested();
+    plane.seen = [WEB.asks, WEB.answers];
+    await keeper.admit();
+    for (const flow of [WEB.asks, WEB.answers]) plane.give(flow, LATELY);
+    track(MISLED);
+    table.changes.splice(0);
+    await keeper.review();
+    expect([keeper.size, table.changes]).toEqual([2, []]);
+  });
+
+  test("is corrected by the next review where the kernel did not answer", async () => {
+    for (const call of ["ask", "change"] as const) {
+      const { table, keeper } = await setUpRested();
+      failOnce(table, call);
+      await expect(keeper.review()).rejects.toThrow("no answer");
+      expect(table.changes).toEqual([]);
+      await keeper.review();
+      expect(table.changes).toEqual([lasting(WEB)]);
+    }
+  });
+
+  test("is looked at where a process that ended left it, too", async () => {
+    const { table, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL });
+    expect(await keeper.recover()).toBe(1);
+    table.flows[0] = { ...WEB.tracked, ...MISLED };
+    await keeper.review();
+    expect(table.changes).toEqual([lasting(WEB), lasting(WEB)]);
+  });
+
+  test("is not looked at where something was not acknowledged indeed", async () => {
+    const { plane, table, keeper } = setUp({ ...WEB.tracked, ...MISLED });
+    giveBoth(plane, WEB, false);
+    await keeper.review();
+    await keeper.review();
+    expect([plane.taken(), table.changes]).toEqual([[], []]);
   });
 });
 
@@ -237,6 +463,12 @@ test("of a process that ended, those last that it let take the path, and no othe
   expect(table.changes).toEqual(left.map(lasting));
   table.flows.push({ ...connectionOf("v4", 4).tracked, flags: LIBERAL, state: FIN_WAIT });
   table.changes.splice(0);
-  await keeper.recover();
+  expect(await keeper.recover()).toBe(2);
   expect(table.changes).toEqual(left.map(lasting));
+});
+
+test("of a process that ended, nobody is let last where all are closing", async () => {
+  const { table, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL, state: FIN_WAIT });
+  expect(await keeper.recover()).toBe(0);
+  expect(table.changes).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { writeIp } from "../../../wire/ip-bytes.ts";
 import type { FlowTuple } from "../../../wire/netlink/conntrack/flow.ts";
 import { TCP_ESTABLISHED, type TcpFlow } from "../../../wire/netlink/conntrack/tcp-flow.ts";
 import type { FastFlow } from "./fast-flow.ts";
+import { KEY, VALUE } from "./layout.ts";
 
 /** How a direction leaves, besides its ends. */
 export interface Way {
@@ -74,6 +75,15 @@ export function connectionOf(family: Family, number = 0): Connection {
 /** The other direction of the same. */
 export function turned({ src, srcPort, dst, dstPort }: FlowTuple): FlowTuple {
   return { src: dst, srcPort: dstPort, dst: src, dstPort: srcPort };
+}
+
+/** The same as it comes and leaves by other links; its check is not that of it then. */
+export function byLinks(flow: FastFlow, comesBy: number, leavesBy: number): FastFlow {
+  const key = Buffer.from(flow.key);
+  key.writeUInt32LE(comesBy, KEY.link);
+  const value = Buffer.from(flow.value);
+  value.writeUInt32LE(leavesBy, VALUE.link);
+  return { ...flow, key, value };
 }
 
 /** As layout.ts says it, written by rules of its own. */

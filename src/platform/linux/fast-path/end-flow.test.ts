@@ -90,6 +90,21 @@ describe.each(FAMILIES)(
       expect(programs.leaves(leaving).verdict).toBe(VERDICT.drop);
     });
 
+    test.each([
+      ["a probe", { sequence: END - 1, payloadBytes: 0 }],
+      ["what was said before", { sequence: SEQUENCE, payloadBytes: PAYLOAD_BYTES - 1 }],
+    ])("is put behind an old end where it resets also after %s", (_, spec) => {
+      expect(programs.comes(frameOf(asked, spec)).verdict).toBe(VERDICT.redirect);
+      const { frame } = inside(true).run(() => programs.comes(reset(END)));
+      const decoy = {
+        sequence: (END - LONG_AGO) >>> 0,
+        flags: TCP_FIN | TCP_ACK,
+        payloadBytes: 0,
+      };
+      expect(frame).toBe(frameOf(asked, decoy).toString("hex"));
+      expect(keysTaken()).toEqual([other.key]);
+    });
+
     test("has the sum of a card, which is right then, too", requiresSums(), () => {
       const { frame } = inside(true).run(() => programs.comes(reset(END), { hasSum: true }));
       expect(frame).not.toBe(reset(END).toString("hex"));

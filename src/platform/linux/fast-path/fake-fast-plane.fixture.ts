@@ -45,11 +45,11 @@ export class FakeFastPlane implements FastPlane {
     return [...this.#taken.values()];
   }
 
-  /** Without a lease, as long as `give` does not say one. */
+  /** Without a lease, as long as `give` does not say one; who takes the path already goes on as before. */
   admit(flow: FastFlow): void {
     this.#begin();
     this.admitted.push(flow);
-    this.give(flow);
+    if (!this.#taken.has(idOf(flow.key))) this.give(flow);
   }
 
   remove(flows: readonly FastFlow[]): void {

@@ -13,7 +13,8 @@ test("what is proposed is taken once, and what is admitted is there once", () =>
   plane.admit(asks);
   plane.admit(asks);
   plane.give(answers, { end: 7 });
-  expect(plane.admitted).toEqual([asks, asks]);
+  plane.admit(answers);
+  expect(plane.admitted).toEqual([asks, asks, answers]);
   expect(plane.taken()).toEqual([
     { ...asks, untilNs: 0n, end: 0, acknowledged: 0 },
     { ...answers, untilNs: 0n, end: 7, acknowledged: 0 },

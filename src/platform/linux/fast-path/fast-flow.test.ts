@@ -46,6 +46,11 @@ test.each([
   ["the second has more to say", [100, 200], [201, 100], false],
   ["neither is acknowledged", [101, 200], [201, 100], false],
   ["numbers begin anew", [0xffff_ffff, 3], [3, 0xffff_ffff], true],
+  ["nothing is known of the second", [101, 201], [0, 0], true],
+  ["the first has said nothing yet", [0, 200], [200, 100], true],
+  ["the first has acknowledged nothing yet", [100, 0], [200, 100], true],
+  ["the first has said nothing yet, and the second has more to say", [0, 200], [201, 100], false],
+  ["the first has acknowledged nothing yet, and has more to say", [101, 0], [200, 100], false],
 ] as const)("settled or not: %s", (_, one, other, isIt) => {
   const { asks, answers } = connectionOf("v4");
   const taken = (flow: typeof asks, [end, acknowledged]: readonly [number, number]): TakenFlow => ({

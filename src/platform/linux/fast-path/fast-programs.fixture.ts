@@ -94,8 +94,9 @@ export class FastPrograms {
     this.#trail = new BpfMap(descriptors.trail, { keyBytes: FIRST.length, valueBytes });
   }
 
-  /** It takes the path from now on. */
+  /** It takes the path from now on, as if it never had before. */
   lease(flow: FastFlow, forNs: bigint = AN_HOUR_NS): void {
+    this.maps.remove([flow]);
     this.maps.admit(flow, process.hrtime.bigint() + forNs);
   }
 

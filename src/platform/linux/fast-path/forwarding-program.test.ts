@@ -16,10 +16,15 @@ import {
 } from "./frames.fixture.ts";
 import { TRAIL } from "./layout.ts";
 
+/** Of the header of IP: where it says how long the packet is. */
+const LENGTH = { v4: 2, v6: 4 } as const;
 const SECOND_NS = 1_000_000_000n;
 /** A header of TCP with a time-stamp, as almost all have it. */
 const TIMESTAMP = [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8];
 const MAX_SEQUENCE = 0xffff_ffff;
+/** Who is behind by no more than that is a little behind. */
+const A_LITTLE = 2 ** 24;
+const FAR = 2 ** 31;
 
 describe.each(FAMILIES)("what comes in by a link, %s", requires("linux", "root"), (family) => {
   let programs: FastPrograms;
@@ -118,6 +123,77 @@ describe.each(FAMILIES)("what comes in by a link, %s", requires("linux", "root")
       programs.comes(frameOf(asked, { ...spec, acknowledged: MAX_SEQUENCE - 7 }));
       expect(programs.taken(family)).toMatchObject([{ end, acknowledged: MAX_SEQUENCE - 7 }]);
     }
+  });
+
+  test.each([
+    ["goes on", 5000, 5001, 5001],
+    ["says the same again", 5000, 5000, 5000],
+    ["is a byte behind", 5000, 4999, 5000],
+    ["is a little behind", FAR, FAR - A_LITTLE, FAR],
+    ["is far behind", FAR, FAR - A_LITTLE - 1, FAR - A_LITTLE - 1],
+    ["is far ahead", 5000, 5000 + FAR, 5000 + FAR],
+    ["goes on where numbers begin anew", MAX_SEQUENCE, 5, 5],
+    ["is a little behind where numbers begin anew", 5, MAX_SEQUENCE, 5],
+    ["is at the edge of that", 5, 2 ** 32 + 5 - A_LITTLE, 5],
+    ["is far behind where numbers begin anew", 5, 2 ** 32 + 4 - A_LITTLE, 2 ** 32 + 4 - A_LITTLE],
+    ["was nowhere yet", 0, MAX_SEQUENCE, MAX_SEQUENCE],
+  ])("leads back only where it is far behind: it %s", (_, first, then, expected) => {
+    const other = { sequence: 77, acknowledged: 88, payloadBytes: 0 };
+    for (const [number, name] of [
+      ["sequence", "end"],
+      ["acknowledged", "acknowledged"],
+    ] as const) {
+      programs.lease(flow);
+      for (const value of [first, then]) {
+        const { verdict } = programs.comes(frameOf(asked, { ...other, [number]: value }));
+        expect(verdict).toBe(VERDICT.redirect);
+      }
+      const expectedLease = { end: 77, acknowledged: 88, [name]: expected };
+      expect(programs.taken(family)).toMatchObject([expectedLease]);
+    }
+  });
+
+  test("is kept up with by the end of what it says, which may be said again in part", () => {
+    programs.lease(flow);
+    programs.comes(frameOf(asked, { sequence: 1000, payloadBytes: 500 }));
+    programs.comes(frameOf(asked, { sequence: 1000, payloadBytes: 100 }));
+    expect(programs.taken(family)).toMatchObject([{ end: 1500 }]);
+    programs.comes(frameOf(asked, { sequence: 1000, payloadBytes: 600 }));
+    expect(programs.taken(family)).toMatchObject([{ end: 1600 }]);
+  });
+
+  test.each([[[]], [TIMESTAMP]])(
+    "is kept up with where it says no length, as it is too long for that: %o",
+    (options) => {
+      const spec = { sequence: 1000, payloadBytes: 3000, options };
+      programs.lease(flow);
+      const { verdict, frame } = programs.comes(withoutLength(frameOf(asked, spec)), {
+        gsoBytes: 1000,
+      });
+      const expected = withoutLength(Buffer.from(leaving(spec), "hex"));
+      expect([verdict, frame]).toEqual([VERDICT.redirect, expected.toString("hex")]);
+      expect(programs.taken(family)).toMatchObject([{ end: 4000 }]);
+    },
+  );
+
+  /** As BIG TCP has it. */
+  function withoutLength(frame: Buffer): Buffer {
+    frame.writeUInt16BE(0, ETHERNET_BYTES + LENGTH[family]);
+    return rectified(frame, family);
+  }
+
+  test("goes on as it did where it is admitted again", () => {
+    programs.lease(flow);
+    programs.comes(frameOf(asked, { sequence: 1000, payloadBytes: 5 }));
+    const before = programs.taken(family);
+    expect(before).toMatchObject([{ end: 1005 }]);
+    const elsewhere = fastFlowOf({ ...asked, link: LINK }, { ...sent, dstPort: 1 });
+    for (const again of [flow, elsewhere]) programs.maps.admit(again, 0n);
+    expect(programs.taken(family)).toEqual(before);
+    expect(programs.comes(frameOf(asked))).toMatchObject({
+      verdict: VERDICT.redirect,
+      frame: leaving(),
+    });
   });
 
   test("is kept up with whatever fills a frame behind it", () => {

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { FAMILIES } from "../../../core/model/address.ts";
+import { byLinks, connectionOf } from "./connections.fixture.ts";
+import { type FastFlow, idOf } from "./fast-flow.ts";
+import { MOST_TAKEN } from "./fast-plane.ts";
+import { ProposedFlows } from "./proposed-flows.ts";
+
+const { asks, answers } = connectionOf("v4");
+const other = connectionOf("v4", 1);
+const nobody = () => false;
+
+/** Some that nobody answers, each by a link of its own. */
+function alone(count: number, from: number): readonly FastFlow[] {
+  return Array.from({ length: count }, (_, number) => byLinks(other.asks, from + number, 1));
+}
+
+describe.each(FAMILIES)("a direction that is proposed, %s", (family) => {
+  const one = connectionOf(family);
+
+  test.each([
+    ["what asks", one.asks, one.answers],
+    ["what answers", one.answers, one.asks],
+  ])("waits for the other one: %s", (_, first, second) => {
+    const proposed = new ProposedFlows();
+    expect(proposed.pair([first], nobody)).toEqual([]);
+    expect(proposed.pair([first], nobody)).toEqual([]);
+    expect(proposed.pair([second], nobody)).toEqual([second, first]);
+  });
+
+  test("does not wait where the other one takes the path", () => {
+    const proposed = new ProposedFlows();
+    const isTaken = (id: string) => id === idOf(one.answers.key);
+    expect(proposed.pair([one.asks], isTaken)).toEqual([one.asks]);
+    // It was not kept, and one that takes the path itself waits like others.
+    expect(proposed.pair([one.answers], isTaken)).toEqual([]);
+  });
+});
+
+test("both are found among those that are proposed at once, and others wait", () => {
+  const proposed = new ProposedFlows();
+  const seen = [other.answers, asks, connectionOf("v6").asks, answers];
+  expect(proposed.pair(seen, nobody)).toEqual([answers, asks]);
+  expect(proposed.pair([other.asks], nobody)).toEqual([other.asks, other.answers]);
+});
+
+test("both are given once", () => {
+  const proposed = new ProposedFlows();
+  proposed.pair([asks], nobody);
+  proposed.age();
+  proposed.pair([asks], nobody);
+  expect(proposed.pair([answers], nobody)).toHaveLength(2);
+  expect(proposed.pair([answers], nobody)).toEqual([]);
+});
+
+test("one that leaves by another link is not the other direction", () => {
+  const proposed = new ProposedFlows();
+  proposed.pair([asks], nobody);
+  expect(proposed.pair([byLinks(answers, 2, 7)], nobody)).toEqual([]);
+  expect(proposed.pair([byLinks(answers, 2, 1)], nobody)).toHaveLength(2);
+});
+
+test("it is given as it was proposed last", () => {
+  const proposed = new ProposedFlows();
+  const before = { ...asks, value: Uint8Array.from(asks.value).fill(0, 24, 36) };
+  proposed.pair([before], nobody);
+  proposed.age();
+  proposed.pair([asks], nobody);
+  expect(proposed.pair([answers], nobody)).toEqual([answers, asks]);
+});
+
+test.each([
+  [1, 2],
+  [2, 0],
+])("after %s times it was there already, %s are given", (times, count) => {
+  const proposed = new ProposedFlows();
+  proposed.pair([asks], nobody);
+  for (let time = 0; time < times; time += 1) proposed.age();
+  expect(proposed.pair([answers], nobody)).toHaveLength(count);
+});
+
+test("those that were proposed first are forgotten where they are too many", () => {
+  const proposed = new ProposedFlows();
+  proposed.pair([asks, ...alone(MOST_TAKEN, 100)], nobody);
+  expect(proposed.pair([answers], nobody)).toEqual([answers, asks]);
+  proposed.pair([asks], nobody);
+  proposed.pair(alone(2 * MOST_TAKEN, MOST_TAKEN + 100), nobody);
+  expect(proposed.pair([answers], nobody)).toEqual([]);
+});
