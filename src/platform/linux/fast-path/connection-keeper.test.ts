@@ -434,6 +434,17 @@ describe("who rested", () => {
     }
   });
 
+  test("is not given up for a correction that the kernel did not take", async () => {
+    const { table, keeper, track } = await setUpRested();
+    for (let time = 0; time < 4; time += 1) {
+      track(MISLED);
+      failOnce(table, "change");
+      await expect(keeper.review()).rejects.toThrow("no answer");
+    }
+    await keeper.review();
+    expect(table.changes).toEqual([lasting(WEB)]);
+  });
+
   test("is looked at where a process that ended left it, too", async () => {
     const { table, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL });
     expect(await keeper.recover()).toBe(1);
@@ -465,6 +476,15 @@ test("of a process that ended, those last that it let take the path, and no othe
   table.changes.splice(0);
   expect(await keeper.recover()).toBe(2);
   expect(table.changes).toEqual(left.map(lasting));
+});
+
+test("who rested when the kernel did not answer is let last where all are dismissed", async () => {
+  const { plane, table, keeper } = setUp(WEB.tracked);
+  giveBoth(plane, WEB);
+  failOnce(table, "ask");
+  await expect(keeper.review()).rejects.toThrow("no answer");
+  await keeper.dismiss();
+  expect(table.changes).toEqual([lasting(WEB)]);
 });
 
 test("of a process that ended, nobody is let last where all are closing", async () => {

@@ -9,10 +9,10 @@ import type { TcpFlowTable } from "../conntrack/tcp-flow-table.ts";
 import { answerKeyOf, idOf, isSettled, type TakenFlow, tupleOf } from "./fast-flow.ts";
 import { type FastPlane, MOST_TAKEN } from "./fast-plane.ts";
 import { ProposedFlows } from "./proposed-flows.ts";
-import { RestedFlows } from "./rested-flows.ts";
+import { type RestedFlow, RestedFlows } from "./rested-flows.ts";
 
 export interface ConnectionKeeperOptions {
-  readonly plane: Pick<FastPlane, "takeSeen" | "taken" | "admit" | "remove">;
+  readonly plane: Pick<FastPlane, "takeSeen" | "taken" | "isTaken" | "admit" | "remove">;
   readonly table: TcpFlowTable;
   /** How long the kernel remembers a connection that says nothing. */
   readonly establishedS: () => Promise<number>;
@@ -57,7 +57,9 @@ export class ConnectionKeeper {
     const { plane, table } = this.#options;
     if (this.size > MOST_TAKEN - 2 * MOST_AT_ONCE) return;
     const proposed = plane.takeSeen().slice(0, MOST_AT_ONCE);
-    const seen = this.#proposed.pair(proposed, (id) => this.#taken.has(id));
+    const seen = this.#proposed.pair(proposed, (flow) =>
+      plane.isTaken({ family: flow.family, key: answerKeyOf(flow) }),
+    );
     if (seen.length === 0) return;
     const flows = await table.ask(seen.map(tupleOf));
     const fit = seen.filter((_, index) => mayTakePath(flows[index]));
@@ -106,7 +108,8 @@ export class ConnectionKeeper {
     const taken = plane.taken();
     plane.remove(taken);
     this.#taken.clear();
-    await this.#letLast(taken.map(tupleOf));
+    await this.#letLast([...this.#toLast, ...taken.map(tupleOf)]);
+    this.#toLast = [];
   }
 
   /** Of a process that ended before it could dismiss them. @returns how many there were */
@@ -134,16 +137,14 @@ export class ConnectionKeeper {
     const rested = this.#rested.turn();
     if (rested.length === 0) return;
     const flows = await this.#options.table.ask(rested.map(({ tuple }) => tuple));
-    const wrong: TcpFlow[] = [];
+    const wrong = new Map<RestedFlow, TcpFlow>();
     for (const [index, one] of rested.entries()) {
       const flow = flows[index];
       if (flow?.id !== one.id || flow.state !== TCP_ESTABLISHED) this.#rested.remove(one.id);
-      else if (owes(flow) && flow.timeoutS <= QUIET_S) {
-        wrong.push(flow);
-        this.#rested.correct(one);
-      }
+      else if (owes(flow) && flow.timeoutS <= QUIET_S) wrong.set(one, flow);
     }
-    await this.#owesNothing(wrong);
+    await this.#owesNothing([...wrong.values()]);
+    for (const one of wrong.keys()) this.#rested.correct(one);
   }
 
   async #owesNothing(flows: readonly TcpFlow[]): Promise<void> {

@@ -45,6 +45,10 @@ export class FakeFastPlane implements FastPlane {
     return [...this.#taken.values()];
   }
 
+  isTaken({ key }: Pick<FastFlow, "family" | "key">): boolean {
+    return this.#taken.has(idOf(key));
+  }
+
   /** Without a lease, as long as `give` does not say one; who takes the path already goes on as before. */
   admit(flow: FastFlow): void {
     this.#begin();

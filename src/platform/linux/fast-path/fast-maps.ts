@@ -55,12 +55,16 @@ export class FastMaps {
     );
   }
 
+  isTaken({ family, key }: Pick<FastFlow, "family" | "key">): boolean {
+    return this.#flows[family].get(key) !== undefined;
+  }
+
   /**
    * It takes the path as soon as the rules have agreed to another packet of it. One that takes it already, since it
    * was proposed again meanwhile, goes on.
    */
   admit({ family, key, value }: FastFlow, nowNs: bigint): void {
-    if (this.#flows[family].get(key) !== undefined) return;
+    if (this.isTaken({ family, key })) return;
     const all = new Uint8Array(FLOW_BYTES[family].valueAndLease);
     all.set(value);
     const at = FLOW_BYTES[family].lease + LEASE.untilNs;

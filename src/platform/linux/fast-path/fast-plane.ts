@@ -16,6 +16,7 @@ export interface FastPlane {
   /** Connections that could take the path: those that were proposed since the last time. */
   takeSeen(): readonly FastFlow[];
   taken(): readonly TakenFlow[];
+  isTaken(flow: Pick<FastFlow, "family" | "key">): boolean;
   /** It takes the path as soon as the rules have agreed to another packet of it. */
   admit(flow: FastFlow): void;
   /** Those that are absent are no error. */

@@ -83,6 +83,7 @@ function open(): FastPlane {
       },
       takeSeen: () => maps.takeSeen(),
       taken: () => maps.taken(),
+      isTaken: (flow) => maps.isTaken(flow),
       admit: (flow) => maps.admit(flow, process.hrtime.bigint() - COARSE_NS),
       remove: (flows) => maps.remove(flows),
       passed: () => maps.passed(),

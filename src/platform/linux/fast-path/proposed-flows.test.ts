@@ -29,10 +29,10 @@ describe.each(FAMILIES)("a direction that is proposed, %s", (family) => {
 
   test("does not wait where the other one takes the path", () => {
     const proposed = new ProposedFlows();
-    const isTaken = (id: string) => id === idOf(one.answers.key);
-    expect(proposed.pair([one.asks], isTaken)).toEqual([one.asks]);
+    const isAnswered = (flow: FastFlow) => idOf(flow.key) === idOf(one.asks.key);
+    expect(proposed.pair([one.asks], isAnswered)).toEqual([one.asks]);
     // It was not kept, and one that takes the path itself waits like others.
-    expect(proposed.pair([one.answers], isTaken)).toEqual([]);
+    expect(proposed.pair([one.answers], isAnswered)).toEqual([]);
   });
 });
 
@@ -57,6 +57,16 @@ test("one that leaves by another link is not the other direction", () => {
   proposed.pair([asks], nobody);
   expect(proposed.pair([byLinks(answers, 2, 7)], nobody)).toEqual([]);
   expect(proposed.pair([byLinks(answers, 2, 1)], nobody)).toHaveLength(2);
+});
+
+test.each([
+  ["asks first", 0],
+  ["answers first", 1],
+])("what is answered by another link never takes the path: %s", (_, first) => {
+  const proposed = new ProposedFlows();
+  const both = [asks, byLinks(answers, 7, 1)];
+  const seen = first === 0 ? both : both.toReversed();
+  expect(seen.flatMap((flow) => proposed.pair([flow], nobody))).toEqual([]);
 });
 
 test("it is given as it was proposed last", () => {

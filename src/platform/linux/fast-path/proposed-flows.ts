@@ -9,13 +9,17 @@ export class ProposedFlows {
   #recent = new Map<string, FastFlow>();
   #earlier = new Map<string, FastFlow>();
 
-  /** @returns those of which both directions are known; or the other one takes the path, which `isTaken` says */
-  pair(seen: readonly FastFlow[], isTaken: (id: string) => boolean): readonly FastFlow[] {
+  /**
+   * @param isAnswered whether what answers a flow takes the path
+   * @returns those of which both directions are known, or that are answered
+   */
+  pair(seen: readonly FastFlow[], isAnswered: (flow: FastFlow) => boolean): readonly FastFlow[] {
     return seen.flatMap((flow) => {
+      if (isAnswered(flow)) return [flow];
       const answerId = idOf(answerKeyOf(flow));
-      if (isTaken(answerId)) return [flow];
       const answer = this.#recent.get(answerId) ?? this.#earlier.get(answerId);
-      if (answer === undefined) {
+      // What comes back by another link than it is answered by is no pair.
+      if (answer === undefined || idOf(answerKeyOf(answer)) !== idOf(flow.key)) {
         this.#keep(flow);
         return [];
       }
