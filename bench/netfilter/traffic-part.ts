@@ -11,8 +11,9 @@ const LEAST_SHARE = 0.9;
 type OwnFlags = (workloads: string) => Readonly<Record<string, string>>;
 const OWN_FLAGS: Readonly<Record<ServicesWay, OwnFlags>> = {
   services: () => ({}),
-  rules: () => ({ directConnect: "off", fastPath: "off" }),
+  rules: () => ({ directConnect: "off" }),
   workloads: (directConnectWorkloads) => ({ directConnectWorkloads }),
+  fast: () => ({ fastPath: "on" }),
 };
 
 /** What the services of a backend cost traffic that goes through one of them. */
@@ -73,6 +74,7 @@ function shares(
   };
   return [
     ...share(`${what}, to no proxy at all`, "services", "plain", limit),
+    ...share("  by the fast path, to no proxy at all", "fast", "plain", limit),
     ...share("  led to endpoints at once, to no proxy at all", "workloads", "plain", limit),
     ...share("  by the rules alone, to no proxy at all", "rules", "plain"),
     ...share("  to no proxy where flows are tracked", "services", "tracked"),

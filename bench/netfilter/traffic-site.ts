@@ -20,11 +20,11 @@ const WORKLOADS = "10.251";
 
 /**
  * What a node has between its callers and the server: the services as users have them, the same by rules
- * alone, the same with workloads that are led at once, the one rule that no translation can do without,
+ * alone, the same with workloads that are led at once, the same by the fast path, the one rule that no translation can do without,
  * nothing but the tracking of flows, or nothing at all.
  */
 export type Way = ServicesWay | "rule" | "tracked" | "plain";
-export type ServicesWay = "services" | "rules" | "workloads";
+export type ServicesWay = "services" | "rules" | "workloads" | "fast";
 
 /** The number of each one's cable to the server. */
 const CABLES: Readonly<Record<Way, number>> = {
@@ -34,6 +34,7 @@ const CABLES: Readonly<Record<Way, number>> = {
   tracked: 4,
   rules: 5,
   workloads: 6,
+  fast: 7,
 };
 
 /** Who calls: the node itself, or a workload of it, whose packets it forwards. */

@@ -51,6 +51,7 @@ export class FastKeeper {
   #why = "";
   #lastFailure = "";
   #periods = 0;
+  #haveLinksChanged = false;
   /** Whether what an earlier process left was looked for. */
   #isRecovered = false;
   /** Of paths that were closed. */
@@ -76,6 +77,19 @@ export class FastKeeper {
     const { log, backend } = options;
     log.info({ backend }, `fast path: all packets go by the rules: ${why}`);
     return keeper;
+  }
+
+  /** The same where something else was started before: that is closed where this throws. */
+  static async startAfter(
+    earlier: { close(): void },
+    options: FastKeeperOptions,
+  ): Promise<FastKeeper> {
+    try {
+      return await FastKeeper.start(options);
+    } catch (error) {
+      earlier.close();
+      throw error;
+    }
   }
 
   /** For people, as a part of a line. */
@@ -111,18 +125,18 @@ export class FastKeeper {
     this.#path = undefined;
     this.#why = "closed";
     const { plane, table, links, attached, connections } = path;
-    const counted = plane.passed();
-    this.#passedEarlier += counted;
+    this.#passedEarlier += plane.passed();
     path.stop();
-    await attached.close();
-    links.close();
+    attached.stop();
     await this.#turns.over();
-    this.#passedEarlier += plane.passed() - counted;
+    // Links take their time, and nobody takes the path once this is done.
     try {
       await connections.dismiss();
     } catch (error) {
       this.#tell(error);
     }
+    await attached.close();
+    links.close();
     table.close();
     plane.close();
   }
@@ -137,7 +151,7 @@ export class FastKeeper {
     try {
       const table = world.openTable();
       closers.push(() => table.close());
-      const links = world.openLinks(() => this.#take(() => this.#reviewLinks()));
+      const links = world.openLinks(() => this.#onLinks());
       const connections = new ConnectionKeeper({
         plane,
         table: tellingOfSuccess(table, () => {
@@ -145,14 +159,15 @@ export class FastKeeper {
         }),
         establishedS: async () => Number((await sysctl.read(ESTABLISHED_SYSCTL)) ?? ESTABLISHED_S),
         nowNs: () => process.hrtime.bigint(),
+        random: Math.random,
       });
       const attached = new AttachedLinks({
         wanted: () => links.list(),
         attach: (link) => plane.attach(link),
-        isShared: (link) => plane.isShared(link),
+        programsAt: (link) => plane.programsAt(link),
         log,
       });
-      const stop = world.every(ADMIT_MS, () => this.#take(() => this.#tick()));
+      const stop = world.every(ADMIT_MS, () => this.#onPeriod());
       this.#path = { plane, table, links, attached, connections, stop };
       return undefined;
     } catch (error) {
@@ -161,7 +176,18 @@ export class FastKeeper {
     }
   }
 
+  /** What comes while others have their turn is left to the next one. */
+  async #onPeriod(): Promise<void> {
+    if (this.#turns.isIdle) await this.#take(() => this.#tick());
+  }
+
+  /** However many they are: looked at once, with the next period. */
+  #onLinks(): void {
+    this.#haveLinksChanged = true;
+  }
+
   async #tick(): Promise<void> {
+    if (this.#haveLinksChanged) await this.#reviewLinks();
     await this.#path?.connections.admit();
     this.#periods = (this.#periods + 1) % PERIODS_TO_REVIEW;
     if (this.#periods === 0) await this.#review();
@@ -182,6 +208,7 @@ export class FastKeeper {
 
   async #reviewLinks(): Promise<void> {
     const before = this.summary();
+    this.#haveLinksChanged = false;
     await this.#path?.attached.review();
     if (this.summary() !== before) this.#options.onStatus?.();
   }

@@ -81,7 +81,7 @@ export const FAST_OPTIONS = {
   fastPath: {
     kind: "enum",
     values: ["auto", "off", "on"],
-    default: "auto",
+    default: "off",
     help: "whether TCP packets that are forwarded pass without the rules for a second once these have decided, by eBPF; auto: where this machine can, on: refused where it can not",
   },
 } as const;

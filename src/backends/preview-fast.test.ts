@@ -13,5 +13,8 @@ test.each([
 test("says why there would be none, and nothing where none is wanted", async () => {
   const probe = async () => ({ kind: "obstacle", what: "Linux 5", remedy: "boot 6.6" }) as const;
   expect(await previewFast("auto", probe)).toEqual(["no fast path: Linux 5; boot 6.6"]);
+  expect(await previewFast("on", probe)).toEqual([
+    "would not start: --fast-path on: Linux 5; boot 6.6",
+  ]);
   expect(await previewFast("off", probe)).toEqual([]);
 });

@@ -13,7 +13,8 @@ export async function previewFast(mode: FastMode, probe: ProbeFast): Promise<rea
   if (mode === "off") return [];
   const prospect = await probe();
   if (prospect.kind === "obstacle") {
-    return [`no fast path: ${prospect.what}; ${prospect.remedy}`];
+    const why = `${prospect.what}; ${prospect.remedy}`;
+    return [mode === "on" ? `would not start: --fast-path on: ${why}` : `no fast path: ${why}`];
   }
   const { names } = prospect;
   const where = names.length === 0 ? "links that come" : names.join(", ");

@@ -40,7 +40,7 @@ export async function createIptablesBackend(
       log: context.log,
       backend: NAME,
     });
-    const fast = await FastKeeper.start({
+    const fast = await FastKeeper.startAfter(direct, {
       mode: context.isForCleanup === true ? "off" : options.fastPath,
       world: world.fast,
       sysctl: world.sysctl,

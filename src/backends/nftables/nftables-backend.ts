@@ -57,7 +57,7 @@ export async function createNftablesBackend(
       log: context.log,
       backend: NAME,
     });
-    const fast = await FastKeeper.start({
+    const fast = await FastKeeper.startAfter(direct, {
       mode: isForCleanup ? "off" : options.fastPath,
       world: world.fast,
       sysctl: world.sysctl,

@@ -7,6 +7,7 @@ import { ATTRIBUTE_BYTES, bpf } from "./bpf-call.ts";
 import { BPF_COMMAND, NAME_BYTES } from "./bpf-numbers.ts";
 
 export interface ProgramFacts {
+  readonly id: number;
   readonly name: string;
   readonly mapIds: readonly number[];
 }
@@ -24,7 +25,7 @@ const QUERY = { target: 0, attachType: 4, flags: 8, programIds: 16, count: 24, b
 const NEXT = { after: 0, id: 4 } as const;
 const INFO = { descriptor: 0, bytes: 4, address: 8, all: 16 } as const;
 /** Where in what is told (struct bpf_prog_info, bpf_map_info, bpf_link_info) a field is. */
-const PROGRAM = { mapCount: 52, mapIds: 56, name: 64 } as const;
+const PROGRAM = { id: 4, mapCount: 52, mapIds: 56, name: 64 } as const;
 const MAP = { type: 0, keyBytes: 8, valueBytes: 12, maxEntries: 16, name: 24 } as const;
 const LINK = { type: 0, program: 8, cgroup: 16, attachType: 24 } as const;
 
@@ -88,7 +89,11 @@ export function programFacts(descriptor: number): ProgramFacts {
   putPointer(facts.view, PROGRAM.mapIds, ids.address);
   describe(descriptor, facts);
   const count = Math.min(facts.view.getUint32(PROGRAM.mapCount, true), MOST_MAPS);
-  return { name: nameIn(facts, PROGRAM.name), mapIds: idsIn(ids, count) };
+  return {
+    id: facts.view.getUint32(PROGRAM.id, true),
+    name: nameIn(facts, PROGRAM.name),
+    mapIds: idsIn(ids, count),
+  };
 }
 
 /** BPF_OBJ_GET_INFO_BY_FD of bpf(2). @throws CoreError ERR_SYSTEM_CALL */

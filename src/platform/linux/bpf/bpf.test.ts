@@ -177,7 +177,7 @@ describe("bpf(2)", requires("linux", "root"), () => {
       const ids = programsOf(cgroup, ATTACH_TYPE.connect4, "own");
       expect(programsOf(cgroup, ATTACH_TYPE.connect4)).toEqual(expect.arrayContaining([...ids]));
       const found = openProgram(ids[0] ?? 0);
-      expect(programFacts(found)).toEqual({ name: "connecting", mapIds: [] });
+      expect(programFacts(found)).toEqual({ id: ids[0], name: "connecting", mapIds: [] });
       closeSync(found);
       closeSync(link);
       expect(programsOf(cgroup, ATTACH_TYPE.connect4, "own")).toEqual([]);

@@ -6,6 +6,7 @@ import { ConnectionKeeper, MOST_AT_ONCE } from "./connection-keeper.ts";
 import { byLinks, type Connection, connectionOf } from "./connections.fixture.ts";
 import { FakeFastPlane } from "./fake-fast-plane.fixture.ts";
 import type { FastFlow } from "./fast-flow.ts";
+import { idOf } from "./fast-flow.ts";
 import { MOST_TAKEN } from "./fast-plane.ts";
 
 const { beLiberal, dataUnacknowledged, maxAckSet } = TCP_FLAG;
@@ -28,6 +29,7 @@ function setUp(...tracked: readonly TcpFlow[]) {
     table,
     establishedS: async () => TIMEOUT_S,
     nowNs: () => NOW_NS,
+    random: () => 0,
   });
   return { plane, table, keeper };
 }
@@ -162,11 +164,35 @@ describe("who was proposed", () => {
 
   test("no more are looked at than so many at a time; the others are to be proposed again", async () => {
     const { plane, keeper } = setUp({ ...WEB.tracked, flags: LIBERAL });
-    plane.seen = pairsFrom(0, MOST_AT_ONCE / 2 + 1);
+    plane.seen = pairsFrom(0, MOST_AT_ONCE + 1);
     await keeper.admit();
-    expect([keeper.size, plane.seen]).toEqual([MOST_AT_ONCE, []]);
+    expect([keeper.size, plane.seen]).toEqual([2 * MOST_AT_ONCE, []]);
     await keeper.admit();
-    expect(keeper.size).toBe(MOST_AT_ONCE);
+    expect(keeper.size).toBe(2 * MOST_AT_ONCE);
+  });
+
+  test("where they are too many, everyone's turn comes: it begins at another place each time", async () => {
+    const plane = new FakeFastPlane();
+    const table = new FakeTcpFlowTable([{ ...WEB.tracked, flags: LIBERAL }]);
+    const establishedS = async () => TIMEOUT_S;
+    const nowNs = () => NOW_NS;
+    const random = () => 0.999;
+    const keeper = new ConnectionKeeper({ plane, table, establishedS, nowNs, random });
+    const all = pairsFrom(0, MOST_AT_ONCE + 1);
+    plane.seen = [...all];
+    await keeper.admit();
+    const last = all.slice(-2).map(({ key }) => idOf(key));
+    expect(plane.admitted.map(({ key }) => idOf(key))).toEqual(expect.arrayContaining(last));
+  });
+
+  test("goes by the rules where what was learned is not how the kernel translates it", async () => {
+    const other = connectionOf("v4", 1);
+    const { plane, keeper } = setUp(WEB.tracked, other.tracked);
+    const mixed = { ...WEB.asks, value: other.asks.value };
+    const answers = { ...other.answers, value: WEB.answers.value };
+    plane.seen = [mixed, answers];
+    await keeper.admit();
+    expect(plane.admitted).toEqual([]);
   });
 
   test("no more take the path than the maps hold, until some of them rest", async () => {

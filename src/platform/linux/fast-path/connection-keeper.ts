@@ -6,7 +6,17 @@ import {
   type TcpFlow,
 } from "../../../wire/netlink/conntrack/tcp-flow.ts";
 import type { TcpFlowTable } from "../conntrack/tcp-flow-table.ts";
-import { answerKeyOf, idOf, isSettled, type TakenFlow, tupleOf } from "./fast-flow.ts";
+import {
+  answerKeyOf,
+  type FastFlow,
+  idOf,
+  isSameTuple,
+  isSettled,
+  leavingTupleOf,
+  type TakenFlow,
+  tupleOf,
+  turned,
+} from "./fast-flow.ts";
 import { type FastPlane, MOST_TAKEN } from "./fast-plane.ts";
 import { ProposedFlows } from "./proposed-flows.ts";
 import { type RestedFlow, RestedFlows } from "./rested-flows.ts";
@@ -17,6 +27,8 @@ export interface ConnectionKeeperOptions {
   /** How long the kernel remembers a connection that says nothing. */
   readonly establishedS: () => Promise<number>;
   readonly nowNs: () => bigint;
+  /** Below 1, and 0 or more. */
+  readonly random: () => number;
 }
 
 /** To ask for one takes some 40 µs; those beyond that are proposed again. */
@@ -56,13 +68,15 @@ export class ConnectionKeeper {
   async admit(): Promise<void> {
     const { plane, table } = this.#options;
     if (this.size > MOST_TAKEN - 2 * MOST_AT_ONCE) return;
-    const proposed = plane.takeSeen().slice(0, MOST_AT_ONCE);
-    const seen = this.#proposed.pair(proposed, (flow) =>
+    const known = this.#proposed.pair(plane.takeSeen(), (flow) =>
       plane.isTaken({ family: flow.family, key: answerKeyOf(flow) }),
     );
+    const seen = this.#someOf(known).flat();
     if (seen.length === 0) return;
     const flows = await table.ask(seen.map(tupleOf));
-    const fit = seen.filter((_, index) => mayTakePath(flows[index]));
+    const fit = seen.filter(
+      (flow, index) => mayTakePath(flows[index]) && isWayOf(flow, flows[index]),
+    );
     const tracked = byIdOf(flows.filter(mayTakePath));
     await table.change(
       [...tracked.values()]
@@ -74,6 +88,13 @@ export class ConnectionKeeper {
       plane.admit(flow);
       this.#taken.add(idOf(flow.key));
     }
+  }
+
+  /** From another place each time, so that nobody's turn never comes. */
+  #someOf<T>(all: readonly T[]): readonly T[] {
+    if (all.length <= MOST_AT_ONCE) return all;
+    const from = Math.floor(this.#options.random() * all.length);
+    return [...all.slice(from), ...all.slice(0, from)].slice(0, MOST_AT_ONCE);
   }
 
   /** Sends those by the rules again that rest. */
@@ -161,6 +182,14 @@ function mayTakePath(flow: TcpFlow | undefined): boolean {
   if (flow === undefined || flow.state !== TCP_ESTABLISHED) return false;
   const { isAssured, isTranslated, hasHelper, adjustsSequences } = flow;
   return isAssured && isTranslated && !hasHelper && !adjustsSequences;
+}
+
+/** Whether it leaves as the kernel translates it: what was learned is of one packet, which its sender made. */
+function isWayOf(flow: FastFlow, tracked: TcpFlow | undefined): boolean {
+  if (tracked === undefined) return false;
+  const { original, reply } = tracked;
+  const isOriginal = isSameTuple(tupleOf(flow), original);
+  return isSameTuple(leavingTupleOf(flow), turned(isOriginal ? reply : original));
 }
 
 /** Both directions may have been asked for. */

@@ -34,7 +34,7 @@ export function endFlow(program: BpfAssembler, family: Family, maps: FastMapDesc
   program.jumpIf("equal", "r0", 0, forget);
   lookUpFlow(program, maps.flows[family]);
   program.jumpIf("equal", "r0", 0, NEXT);
-  // Of who does not know where the connection is, the ends make nothing either.
+  // Of who does not know where the connection is, its ends make nothing: nor does tracking.
   program.load(32, "r1", "r0", lease + LEASE.end).load(32, "r2", PACKET, tcp + TCP.sequence);
   program.swap("big", 32, "r2").jumpIf("notEqual", "r1", "r2", forget);
   program.move("r1", CONTEXT).load(32, "r2", CONTEXT, PACKET_CONTEXT.link).move("r3", TO_INGRESS);

@@ -1,3 +1,4 @@
+import type { ProgramsAt } from "../links/attached-links.ts";
 import type { PlainLink } from "../links/ethernet-links.ts";
 import { type FastFlow, idOf, type TakenFlow } from "./fast-flow.ts";
 import type { FastPlane } from "./fast-plane.ts";
@@ -33,8 +34,9 @@ export class FakeFastPlane implements FastPlane {
     };
   }
 
-  isShared({ name }: PlainLink): boolean {
-    return this.sharedLinks.has(name);
+  programsAt({ link, name }: PlainLink): ProgramsAt {
+    if (this.sharedLinks.has(name)) return "shared";
+    return [...this.attachedLinks].some((one) => one.link === link) ? "ours" : "none";
   }
 
   takeSeen(): readonly FastFlow[] {

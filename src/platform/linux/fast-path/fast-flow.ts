@@ -26,14 +26,37 @@ const PORT_BYTES = 2;
 
 /** The ends of it as it comes, which the kernel tracks it by. */
 export function tupleOf({ family, key }: FastFlow): FlowTuple {
+  return tupleIn(family, key, KEY);
+}
+
+/** The same as it leaves. */
+export function leavingTupleOf({ family, value }: FastFlow): FlowTuple {
+  return tupleIn(family, value, VALUE);
+}
+
+function tupleIn(
+  family: Family,
+  bytes: Uint8Array,
+  at: { readonly ports: number; readonly addresses: number },
+): FlowTuple {
   const length = ADDRESS_BYTES[family];
-  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {
-    src: readIp(key, KEY.addresses, length),
-    srcPort: view.getUint16(KEY.ports),
-    dst: readIp(key, KEY.addresses + length, length),
-    dstPort: view.getUint16(KEY.ports + PORT_BYTES),
+    src: readIp(bytes, at.addresses, length),
+    srcPort: view.getUint16(at.ports),
+    dst: readIp(bytes, at.addresses + length, length),
+    dstPort: view.getUint16(at.ports + PORT_BYTES),
   };
+}
+
+/** As what comes back has it. */
+export function turned({ src, srcPort, dst, dstPort }: FlowTuple): FlowTuple {
+  return { src: dst, srcPort: dstPort, dst: src, dstPort: srcPort };
+}
+
+export function isSameTuple(one: FlowTuple, other: FlowTuple): boolean {
+  const isSameSource = one.src === other.src && one.srcPort === other.srcPort;
+  return isSameSource && one.dst === other.dst && one.dstPort === other.dstPort;
 }
 
 /** The key of what answers it: by the link that it left by, with its ends exchanged. */

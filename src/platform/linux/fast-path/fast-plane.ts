@@ -1,3 +1,4 @@
+import type { ProgramsAt } from "../links/attached-links.ts";
 import type { PlainLink } from "../links/ethernet-links.ts";
 import type { FastFlow, TakenFlow } from "./fast-flow.ts";
 
@@ -11,8 +12,7 @@ export const MOST_TAKEN = 65_536;
 export interface FastPlane {
   /** Has the programs see what comes and goes by a link. @returns how to end that */
   attach(link: PlainLink): () => void;
-  /** Whether programs of others see it, too. */
-  isShared(link: PlainLink): boolean;
+  programsAt(link: PlainLink): ProgramsAt;
   /** Connections that could take the path: those that were proposed since the last time. */
   takeSeen(): readonly FastFlow[];
   taken(): readonly TakenFlow[];

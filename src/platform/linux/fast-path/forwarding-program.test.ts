@@ -130,28 +130,33 @@ describe.each(FAMILIES)("what comes in by a link, %s", requires("linux", "root")
     ["says the same again", 5000, 5000, 5000],
     ["is a byte behind", 5000, 4999, 5000],
     ["is a little behind", FAR, FAR - A_LITTLE, FAR],
-    ["is far behind", FAR, FAR - A_LITTLE - 1, FAR - A_LITTLE - 1],
-    ["is far ahead", 5000, 5000 + FAR, 5000 + FAR],
+    ["is far behind", FAR, FAR - A_LITTLE - 1, FAR],
+    ["is a little ahead", 5000, 5000 + A_LITTLE, 5000 + A_LITTLE],
+    ["is too far ahead", 5000, 5001 + A_LITTLE, 5000],
+    ["is far ahead", 5000, 5000 + FAR, 5000],
     ["goes on where numbers begin anew", MAX_SEQUENCE, 5, 5],
     ["is a little behind where numbers begin anew", 5, MAX_SEQUENCE, 5],
     ["is at the edge of that", 5, 2 ** 32 + 5 - A_LITTLE, 5],
-    ["is far behind where numbers begin anew", 5, 2 ** 32 + 4 - A_LITTLE, 2 ** 32 + 4 - A_LITTLE],
+    ["is far behind where numbers begin anew", 5, 2 ** 32 + 4 - A_LITTLE, 5],
     ["was nowhere yet", 0, MAX_SEQUENCE, MAX_SEQUENCE],
-  ])("leads back only where it is far behind: it %s", (_, first, then, expected) => {
-    const other = { sequence: 77, acknowledged: 88, payloadBytes: 0 };
-    for (const [number, name] of [
-      ["sequence", "end"],
-      ["acknowledged", "acknowledged"],
-    ] as const) {
-      programs.lease(flow);
-      for (const value of [first, then]) {
-        const { verdict } = programs.comes(frameOf(asked, { ...other, [number]: value }));
-        expect(verdict).toBe(VERDICT.redirect);
+  ])(
+    "is kept up with by who knows where it is, and never led back: it %s",
+    (_, first, then, expected) => {
+      const other = { sequence: 77, acknowledged: 88, payloadBytes: 0 };
+      for (const [number, name] of [
+        ["sequence", "end"],
+        ["acknowledged", "acknowledged"],
+      ] as const) {
+        programs.lease(flow);
+        for (const value of [first, then]) {
+          const { verdict } = programs.comes(frameOf(asked, { ...other, [number]: value }));
+          expect(verdict).toBe(VERDICT.redirect);
+        }
+        const expectedLease = { end: 77, acknowledged: 88, [name]: expected };
+        expect(programs.taken(family)).toMatchObject([expectedLease]);
       }
-      const expectedLease = { end: 77, acknowledged: 88, [name]: expected };
-      expect(programs.taken(family)).toMatchObject([expectedLease]);
-    }
-  });
+    },
+  );
 
   test("is kept up with by the end of what it says, which may be said again in part", () => {
     programs.lease(flow);

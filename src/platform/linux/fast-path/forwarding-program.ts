@@ -68,8 +68,9 @@ function forward(program: BpfAssembler, family: Family, maps: FastMapDescriptors
   program.jumpIf("anyBit", "r0", TURNING_FLAGS, here("turning"));
   lookUpFlow(program, maps.flows[family]);
   program.jumpIf("equal", "r0", 0, here("unknown"));
+  readFlow(program, family, here("unknown"));
   keepUp(program, family);
-  readFlow(program, family, here("unknown"), here("note"));
+  expectLease(program, here("note"));
   leaveTooLong(program, family, here("whole"));
   changeSums(program, family, here("same ports"));
   changeHeaders(program, family);
@@ -97,11 +98,12 @@ function writeKey(program: BpfAssembler, family: Family): void {
   }
 }
 
-/** Where the connection is, for when it ends or rests. r0 is its entry, and stays so. */
+/** Where the connection is, for when it ends or rests. */
 function keepUp(program: BpfAssembler, family: Family): void {
   const { length, lengthFrom, tcp } = HEADERS[family];
   const { lease } = FLOW_BYTES[family];
   const known = `length ${family}`;
+  program.load(64, "r0", "r10", STACK.entry);
   program.load(16, "r1", PACKET, length).swap("big", 16, "r1").jumpIf("notEqual", "r1", 0, known);
   // More than its two bytes can say. (Else the kernel may count bytes behind the packet, that fill a frame.)
   program.load(32, "r1", CONTEXT, PACKET_CONTEXT.byteCount).alu("subtract", "r1", lengthFrom);
@@ -119,28 +121,31 @@ function keepUp(program: BpfAssembler, family: Family): void {
 }
 
 /**
- * The sequence number r1 is written to the entry r0, unless it is a little behind: what is sent again, or
- * overtaken, or asks whether the other end is there does not lead back.
+ * The sequence number r1 is written to the entry r0 where it is a little ahead: what is sent again, or asks whether
+ * the other end is there, does not lead back; and who only guesses the ends does not lead away.
  */
 function advance(program: BpfAssembler, at: number, label: string): void {
   program.load(32, "r2", "r0", at).jumpIf("equal", "r2", 0, `first ${label}`);
-  program.alu("subtract", "r2", "r1", 32).jumpIf("belowOrEqual", "r2", A_LITTLE, label);
+  program.move("r3", "r1").alu("subtract", "r3", "r2", 32);
+  program.jumpIf("above", "r3", A_LITTLE, label);
   program.label(`first ${label}`).store(32, "r0", at, "r1").label(label);
 }
 
-/**
- * The value of the entry r0 is on the stack; goes on at `unknown` where that is of another connection, and at
- * `ended` where the rules are to be asked again.
- */
-function readFlow(program: BpfAssembler, family: Family, unknown: string, ended: string): void {
+/** The value of the entry r0 is on the stack; goes on at `unknown` where that is of another connection. */
+function readFlow(program: BpfAssembler, family: Family, unknown: string): void {
   const { value, lease } = FLOW_BYTES[family];
-  program.load(64, "r1", "r0", lease + LEASE.untilNs).store(64, "r10", STACK.untilNs, "r1");
+  program.store(64, "r10", STACK.entry, "r0").load(64, "r1", "r0", lease + LEASE.untilNs);
+  program.store(64, "r10", STACK.untilNs, "r1");
   // The place of an entry that goes may be given to another one at once.
   for (const at of wordsOf(value)) {
     program.load(64, "r1", "r0", at).store(64, "r10", STACK.value + at, "r1");
   }
   sumUp(program, family);
   program.jumpIf("notEqual", "r0", 0, unknown);
+}
+
+/** Goes on at `ended` where the rules are to be asked again. */
+function expectLease(program: BpfAssembler, ended: string): void {
   program.call(HELPER.coarseNs).load(64, "r1", "r10", STACK.untilNs);
   program.jumpIf("aboveOrEqual", "r0", "r1", ended);
 }

@@ -123,10 +123,12 @@ test("places on the stack are there, and nobody else's", () => {
     untilNs: [STACK.untilNs, 8],
     decoySequence: [STACK.decoySequence, 4],
     decoyFlags: [STACK.decoyFlags, 2],
+    entry: [STACK.entry, 8],
   };
   expect(Object.keys(places).sort()).toEqual(Object.keys(STACK).sort());
   expect(faultsOf(places, -STACK_BYTES, 0)).toEqual([]);
-  for (const at of [STACK.key, STACK.value, STACK.untilNs]) expect(isAligned(at, WORD)).toBe(true);
+  for (const at of [STACK.key, STACK.value, STACK.untilNs, STACK.entry])
+    expect(isAligned(at, WORD)).toBe(true);
   for (const at of [STACK.zero, STACK.decoySequence]) expect(isAligned(at, 4)).toBe(true);
 });
 

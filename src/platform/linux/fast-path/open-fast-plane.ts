@@ -3,9 +3,10 @@ import { release } from "node:os";
 import { messageOf } from "../../../core/errors.ts";
 import { createLink } from "../bpf/bpf-link.ts";
 import { ATTACH_TYPE, PROGRAM_TYPE } from "../bpf/bpf-numbers.ts";
-import { programsOfLink } from "../bpf/bpf-objects.ts";
+import { programFacts, programsOfLink } from "../bpf/bpf-objects.ts";
 import { loadProgram } from "../bpf/bpf-program.ts";
 import { hasTcx, OLDEST_WITH_TCX } from "../bpf/has-tcx.ts";
+import type { ProgramsAt } from "../links/attached-links.ts";
 import type { PlainLink } from "../links/ethernet-links.ts";
 import { FastMaps } from "./fast-maps.ts";
 import type { FastPlane } from "./fast-plane.ts";
@@ -67,19 +68,16 @@ function open(): FastPlane {
   try {
     const learning = load("portolan_learn", tcxEgress, learningProgram(maps.descriptors));
     const forwarding = load("portolan_fast", tcxIngress, forwardingProgram(maps.descriptors));
-    const own = new Set<number>();
+    const own = new Map([
+      [tcxEgress, programFacts(learning).id],
+      [tcxIngress, programFacts(forwarding).id],
+    ]);
     return {
-      attach: (link) => {
-        const detach = attach(maps, link, { learning, forwarding });
-        own.add(link.link);
-        return () => {
-          own.delete(link.link);
-          detach();
-        };
-      },
-      isShared: ({ link }) => {
-        const ours = own.has(link) ? 1 : 0;
-        return [tcxEgress, tcxIngress].some((type) => programsOfLink(link, type).length > ours);
+      attach: (link) => attach(maps, link, { learning, forwarding }),
+      programsAt: ({ link }) => {
+        const found = [...own].map(([type, id]) => whoseAre(programsOfLink(link, type), id));
+        if (found.includes("shared")) return "shared";
+        return found.includes("none") ? "none" : "ours";
       },
       takeSeen: () => maps.takeSeen(),
       taken: () => maps.taken(),
@@ -93,6 +91,11 @@ function open(): FastPlane {
     close();
     throw error;
   }
+}
+
+function whoseAre(programs: readonly number[], own: number): ProgramsAt {
+  if (programs.some((id) => id !== own)) return "shared";
+  return programs.length === 0 ? "none" : "ours";
 }
 
 /** The learning one first: what nobody learns is noted in vain. */

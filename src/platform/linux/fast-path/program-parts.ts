@@ -34,6 +34,7 @@ export const STACK = {
   untilNs: -200,
   decoySequence: -204,
   decoyFlags: -206,
+  entry: -216,
 } as const;
 
 /** What memory has in words of eight bytes. */

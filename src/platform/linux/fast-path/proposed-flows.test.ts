@@ -9,6 +9,14 @@ const { asks, answers } = connectionOf("v4");
 const other = connectionOf("v4", 1);
 const nobody = () => false;
 
+function paired(
+  proposed: ProposedFlows,
+  seen: readonly FastFlow[],
+  isAnswered: (flow: FastFlow) => boolean,
+): readonly FastFlow[] {
+  return proposed.pair(seen, isAnswered).flat();
+}
+
 /** Some that nobody answers, each by a link of its own. */
 function alone(count: number, from: number): readonly FastFlow[] {
   return Array.from({ length: count }, (_, number) => byLinks(other.asks, from + number, 1));
@@ -22,41 +30,41 @@ describe.each(FAMILIES)("a direction that is proposed, %s", (family) => {
     ["what answers", one.answers, one.asks],
   ])("waits for the other one: %s", (_, first, second) => {
     const proposed = new ProposedFlows();
-    expect(proposed.pair([first], nobody)).toEqual([]);
-    expect(proposed.pair([first], nobody)).toEqual([]);
-    expect(proposed.pair([second], nobody)).toEqual([second, first]);
+    expect(paired(proposed, [first], nobody)).toEqual([]);
+    expect(paired(proposed, [first], nobody)).toEqual([]);
+    expect(paired(proposed, [second], nobody)).toEqual([second, first]);
   });
 
   test("does not wait where the other one takes the path", () => {
     const proposed = new ProposedFlows();
     const isAnswered = (flow: FastFlow) => idOf(flow.key) === idOf(one.asks.key);
-    expect(proposed.pair([one.asks], isAnswered)).toEqual([one.asks]);
+    expect(paired(proposed, [one.asks], isAnswered)).toEqual([one.asks]);
     // It was not kept, and one that takes the path itself waits like others.
-    expect(proposed.pair([one.answers], isAnswered)).toEqual([]);
+    expect(paired(proposed, [one.answers], isAnswered)).toEqual([]);
   });
 });
 
 test("both are found among those that are proposed at once, and others wait", () => {
   const proposed = new ProposedFlows();
   const seen = [other.answers, asks, connectionOf("v6").asks, answers];
-  expect(proposed.pair(seen, nobody)).toEqual([answers, asks]);
-  expect(proposed.pair([other.asks], nobody)).toEqual([other.asks, other.answers]);
+  expect(paired(proposed, seen, nobody)).toEqual([answers, asks]);
+  expect(paired(proposed, [other.asks], nobody)).toEqual([other.asks, other.answers]);
 });
 
 test("both are given once", () => {
   const proposed = new ProposedFlows();
-  proposed.pair([asks], nobody);
+  paired(proposed, [asks], nobody);
   proposed.age();
-  proposed.pair([asks], nobody);
-  expect(proposed.pair([answers], nobody)).toHaveLength(2);
-  expect(proposed.pair([answers], nobody)).toEqual([]);
+  paired(proposed, [asks], nobody);
+  expect(paired(proposed, [answers], nobody)).toHaveLength(2);
+  expect(paired(proposed, [answers], nobody)).toEqual([]);
 });
 
 test("one that leaves by another link is not the other direction", () => {
   const proposed = new ProposedFlows();
-  proposed.pair([asks], nobody);
-  expect(proposed.pair([byLinks(answers, 2, 7)], nobody)).toEqual([]);
-  expect(proposed.pair([byLinks(answers, 2, 1)], nobody)).toHaveLength(2);
+  paired(proposed, [asks], nobody);
+  expect(paired(proposed, [byLinks(answers, 2, 7)], nobody)).toEqual([]);
+  expect(paired(proposed, [byLinks(answers, 2, 1)], nobody)).toHaveLength(2);
 });
 
 test.each([
@@ -66,16 +74,16 @@ test.each([
   const proposed = new ProposedFlows();
   const both = [asks, byLinks(answers, 7, 1)];
   const seen = first === 0 ? both : both.toReversed();
-  expect(seen.flatMap((flow) => proposed.pair([flow], nobody))).toEqual([]);
+  expect(seen.flatMap((flow) => paired(proposed, [flow], nobody))).toEqual([]);
 });
 
 test("it is given as it was proposed last", () => {
   const proposed = new ProposedFlows();
   const before = { ...asks, value: Uint8Array.from(asks.value).fill(0, 24, 36) };
-  proposed.pair([before], nobody);
+  paired(proposed, [before], nobody);
   proposed.age();
-  proposed.pair([asks], nobody);
-  expect(proposed.pair([answers], nobody)).toEqual([answers, asks]);
+  paired(proposed, [asks], nobody);
+  expect(paired(proposed, [answers], nobody)).toEqual([answers, asks]);
 });
 
 test.each([
@@ -83,16 +91,16 @@ test.each([
   [2, 0],
 ])("after %s times it was there already, %s are given", (times, count) => {
   const proposed = new ProposedFlows();
-  proposed.pair([asks], nobody);
+  paired(proposed, [asks], nobody);
   for (let time = 0; time < times; time += 1) proposed.age();
-  expect(proposed.pair([answers], nobody)).toHaveLength(count);
+  expect(paired(proposed, [answers], nobody)).toHaveLength(count);
 });
 
 test("those that were proposed first are forgotten where they are too many", () => {
   const proposed = new ProposedFlows();
-  proposed.pair([asks, ...alone(MOST_TAKEN, 100)], nobody);
-  expect(proposed.pair([answers], nobody)).toEqual([answers, asks]);
-  proposed.pair([asks], nobody);
-  proposed.pair(alone(2 * MOST_TAKEN, MOST_TAKEN + 100), nobody);
-  expect(proposed.pair([answers], nobody)).toEqual([]);
+  paired(proposed, [asks, ...alone(MOST_TAKEN, 100)], nobody);
+  expect(paired(proposed, [answers], nobody)).toEqual([answers, asks]);
+  paired(proposed, [asks], nobody);
+  paired(proposed, alone(2 * MOST_TAKEN, MOST_TAKEN + 100), nobody);
+  expect(paired(proposed, [answers], nobody)).toEqual([]);
 });

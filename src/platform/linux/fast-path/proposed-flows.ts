@@ -11,11 +11,14 @@ export class ProposedFlows {
 
   /**
    * @param isAnswered whether what answers a flow takes the path
-   * @returns those of which both directions are known, or that are answered
+   * @returns those of which both directions are known, together, and those that are answered
    */
-  pair(seen: readonly FastFlow[], isAnswered: (flow: FastFlow) => boolean): readonly FastFlow[] {
+  pair(
+    seen: readonly FastFlow[],
+    isAnswered: (flow: FastFlow) => boolean,
+  ): readonly (readonly FastFlow[])[] {
     return seen.flatMap((flow) => {
-      if (isAnswered(flow)) return [flow];
+      if (isAnswered(flow)) return [[flow]];
       const answerId = idOf(answerKeyOf(flow));
       const answer = this.#recent.get(answerId) ?? this.#earlier.get(answerId);
       // What comes back by another link than it is answered by is no pair.
@@ -25,7 +28,7 @@ export class ProposedFlows {
       }
       this.#recent.delete(answerId);
       this.#earlier.delete(answerId);
-      return [flow, answer];
+      return [[flow, answer]];
     });
   }
 

@@ -15,6 +15,8 @@ function world(...wanted: readonly PlainLink[]) {
     /** What a look at the links waits for. */
     seen: Promise.resolve(),
   };
+  /** Numbers of links. */
+  const attached = new Set<number>();
   const done: string[] = [];
   const told: object[] = [];
   const tell = (fields: object): void => void told.push(fields);
@@ -23,12 +25,19 @@ function world(...wanted: readonly PlainLink[]) {
       await state.seen;
       return state.wanted;
     },
-    attach: ({ name, mtu }) => {
+    attach: ({ link, name, mtu }) => {
       if (state.refusing.has(name)) throw new CoreError("ERR_SYSTEM_CALL", "no room");
+      attached.add(link);
       done.push(`attach ${name} ${mtu}`);
-      return () => done.push(`detach ${name} ${mtu}`);
+      return () => {
+        attached.delete(link);
+        done.push(`detach ${name} ${mtu}`);
+      };
     },
-    isShared: ({ name }) => state.shared.has(name),
+    programsAt: ({ link, name }) => {
+      if (state.shared.has(name)) return "shared";
+      return attached.has(link) ? "ours" : "none";
+    },
     log: { debug: tell, info: tell, warn: tell, error: tell },
   });
   const review = async (...now: readonly PlainLink[]): Promise<readonly string[]> => {
@@ -36,7 +45,7 @@ function world(...wanted: readonly PlainLink[]) {
     await links.review();
     return done.splice(0);
   };
-  return { state, done, told, links, review };
+  return { state, attached, done, told, links, review };
 }
 
 test("links that come are attached once, and those that go are detached", async () => {
@@ -47,6 +56,15 @@ test("links that come are attached once, and those that go are detached", async 
   expect(await review(ETH0, ETH1)).toEqual([]);
   expect(await review(ETH1)).toEqual(["detach eth0 1500"]);
   expect(links.size).toBe(1);
+});
+
+test("programs that are gone from a link are attached again, and that is told", async () => {
+  const { attached, told, review } = world();
+  await review(ETH0);
+  attached.clear();
+  expect(await review(ETH0)).toEqual(["detach eth0 1500", "attach eth0 1500"]);
+  expect(told).toEqual([{ link: "eth0" }]);
+  expect(await review(ETH0)).toEqual([]);
 });
 
 test.each([

@@ -12,10 +12,13 @@ export interface AttachedLinksOptions {
    * @throws CoreError ERR_SYSTEM_CALL
    */
   readonly attach: (link: PlainLink) => () => void;
-  /** Whether programs of others are at that link, beside ours. @throws CoreError ERR_SYSTEM_CALL */
-  readonly isShared: (link: PlainLink) => boolean;
+  /** @throws CoreError ERR_SYSTEM_CALL */
+  readonly programsAt: (link: PlainLink) => ProgramsAt;
   readonly log: Log;
 }
+
+/** Whose programs are at a link: `shared` where there are any of others. */
+export type ProgramsAt = "none" | "ours" | "shared";
 
 interface Attached {
   readonly link: PlainLink;
@@ -48,9 +51,14 @@ export class AttachedLinks {
     return this.#turns.take(() => this.#review());
   }
 
-  /** Nothing is attached from then on, also not by a review under way; when it resolves, nothing at all. */
-  async close(): Promise<void> {
+  /** Nothing more is attached from then on, also not by a review under way. */
+  stop(): void {
     this.#isClosed = true;
+  }
+
+  /** The same; when it resolves, nothing is attached at all. */
+  async close(): Promise<void> {
+    this.stop();
     for (const link of [...this.#links.keys()]) await this.#detach(link);
   }
 
@@ -65,11 +73,15 @@ export class AttachedLinks {
   }
 
   async #reviewOne(link: PlainLink): Promise<void> {
-    const { attach, isShared } = this.#options;
+    const { attach, programsAt, log } = this.#options;
     const there = this.#links.get(link.link);
     try {
-      const hasToGo = isShared(link);
-      if (there !== undefined && (hasToGo || !isSame(there.link, link))) {
+      const found = programsAt(link);
+      const hasToGo = found === "shared";
+      if (there !== undefined && (found !== "ours" || !isSame(there.link, link))) {
+        if (found === "none" && isSame(there.link, link)) {
+          log.warn({ link: link.name }, "programs were gone from this link");
+        }
         await this.#detach(link.link);
       }
       if (!hasToGo && !this.#isClosed && !this.#links.has(link.link)) {
