@@ -74,7 +74,8 @@ export class FastStage {
   }
 
   static async open(subject: OverTimeSubject, more: RawOptions = {}): Promise<FastStage> {
-    return new FastStage(await Play.open(subject, { fastPath: "on", ...more }));
+    const options = { ...subject.options, fastPath: "on", ...more };
+    return new FastStage(await Play.open({ ...subject, options }));
   }
 
   nft(...commands: readonly string[]): string {
