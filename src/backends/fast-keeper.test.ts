@@ -249,6 +249,19 @@ test("closed, it ends also where connections can not be let last", async () => {
   expect([plane.isClosed, table.isClosed]).toEqual([true, true]);
 });
 
+test("nobody waits for links at the start", async () => {
+  const rig = new FastWorldRig();
+  const { closed, open } = gate();
+  rig.links = [ETH0];
+  rig.holdLinks = closed;
+  const keeper = await rig.begin();
+  expect(keeper.summary()).toBe("fast path on 0 links");
+  open();
+  await keeper.drain();
+  expect(keeper.summary()).toBe("fast path on 1 link");
+  expect(rig.told).toEqual(["fast path on 1 link"]);
+});
+
 test("where only a part of it can be opened, nothing is left open, and the rules serve", async () => {
   const rig = new FastWorldRig();
   rig.isWithoutNetlink = true;

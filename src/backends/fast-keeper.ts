@@ -67,7 +67,9 @@ export class FastKeeper {
     if (options.mode === "off") return keeper;
     const why = keeper.#open();
     if (why === undefined) {
-      await keeper.#take(() => keeper.#review());
+      await keeper.#take(() => keeper.#recover());
+      // The rules do not wait for links, each of which takes some time.
+      void keeper.#take(() => keeper.#reviewLinks());
       return keeper;
     }
     keeper.#why = why;
@@ -116,6 +118,11 @@ export class FastKeeper {
         samples: [{ labels: {}, value: this.#passedEarlier + (this.#path?.plane.passed() ?? 0) }],
       },
     ];
+  }
+
+  /** Settles when all that was begun is over. */
+  async drain(): Promise<void> {
+    await this.#turns.over();
   }
 
   /** All go by the rules from then on, and last as long as if they had always done so. */
@@ -195,15 +202,16 @@ export class FastKeeper {
 
   async #review(): Promise<void> {
     await this.#reviewLinks();
-    const { connections } = this.#path ?? {};
-    if (connections === undefined) return;
-    if (!this.#isRecovered) {
-      const left = await connections.recover();
-      this.#isRecovered = true;
-      const { log } = this.#options;
-      if (left > 0) log.info({ connections: left }, "fast path: connections of before go on");
-    }
-    await connections.review();
+    await this.#recover();
+    await this.#path?.connections.review();
+  }
+
+  async #recover(): Promise<void> {
+    if (this.#isRecovered || this.#path === undefined) return;
+    const left = await this.#path.connections.recover();
+    this.#isRecovered = true;
+    const { log } = this.#options;
+    if (left > 0) log.info({ connections: left }, "fast path: connections of before go on");
   }
 
   async #reviewLinks(): Promise<void> {

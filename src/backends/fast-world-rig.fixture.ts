@@ -52,6 +52,13 @@ export class FastWorldRig {
   }
 
   async start(mode: FastMode = "auto"): Promise<FastKeeper> {
+    const keeper = await this.begin(mode);
+    await keeper.drain();
+    return keeper;
+  }
+
+  /** The same, as who starts it sees it: links may be attached yet. */
+  async begin(mode: FastMode = "auto"): Promise<FastKeeper> {
     let started: FastKeeper | undefined;
     const keeper = await FastKeeper.start({
       mode,

@@ -143,6 +143,7 @@ export class IptablesBackend implements Backend {
 
   async drain(): Promise<void> {
     await this.#turns.over();
+    await this.#fast.drain();
   }
 
   async cleanup(): Promise<void> {

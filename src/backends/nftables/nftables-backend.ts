@@ -179,7 +179,10 @@ function openBackend(parts: BackendParts): Backend {
       ...fast.metrics(),
       times.metrics(),
     ],
-    drain: () => turns.over(),
+    drain: async () => {
+      await turns.over();
+      await fast.drain();
+    },
     cleanup: () =>
       turns.take(async () => {
         current = undefined;
