@@ -35,7 +35,7 @@ const DROP = "drop";
 /**
  * Sees what goes out by a link. Where that is the packet which this processor noted when it came, and the rules
  * have translated it, its connection may take the path for a while longer; or it is proposed, where it does not
- * take it yet. A processor takes a packet all the way before it begins with another one.
+ * take it yet. A processor that is given many at once notes the last of them: the others are learned of another time.
  */
 export function learningProgram(maps: FastMapDescriptors): Uint8Array {
   const program = new BpfAssembler().move(CONTEXT, "r1");
