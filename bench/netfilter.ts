@@ -55,7 +55,8 @@ const setting: Setting = {
   manyServices: isQuick ? 5000 : 50_000,
   changes: isQuick ? 20 : 100,
   rounds: isQuick ? 1 : 3,
-  loads: isQuick ? 2 : 18,
+  trafficRounds: isQuick ? 30 : 400,
+  warmUpRounds: isQuick ? 25 : 100,
 };
 const figures: Figure[] = [];
 const failed: string[] = [];

@@ -1,5 +1,5 @@
+import { cpuSecondsOf } from "../support/process-tree.ts";
 import { type Load, runLoad, type WrkResult } from "./loads.ts";
-import { cpuSecondsOf } from "./process-tree.ts";
 import type { ProxyName, ProxyProcess } from "./proxies.ts";
 import type { ServiceProcess } from "./service-process.ts";
 

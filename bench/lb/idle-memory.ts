@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { residentBytesOf } from "./process-tree.ts";
+import { residentBytesOf } from "../support/process-tree.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
 const WANTED_CONNECTIONS = 10_000;

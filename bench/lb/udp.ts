@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { runTask } from "../support/child.ts";
 import { median } from "../support/measure.ts";
+import { cpuSecondsOf } from "../support/process-tree.ts";
 import { numbersFrom } from "../support/results.ts";
 import { inTurns } from "./compare.ts";
 import type { Extra, ExtraOptions } from "./extra.ts";
 import { portolanLb } from "./portolan-command.ts";
-import { cpuSecondsOf } from "./process-tree.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const LOAD = new URL("./tasks/udp-load.js", import.meta.url);

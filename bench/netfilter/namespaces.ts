@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { runTask } from "../support/child.ts";
 
@@ -127,6 +128,13 @@ const MORTAL: readonly string[] = ["setpriv", "--pdeathsig", "TERM"];
 function mortal(program: string, args: readonly string[]): [string, readonly string[]] {
   const [first = "", ...rest] = MORTAL;
   return [first, [...rest, program, ...args]];
+}
+
+/** Runs a program that finds namespaces by their paths to its end. @returns what it printed */
+export async function runMortal(program: string, args: readonly string[]): Promise<string> {
+  const options = { encoding: "utf8", maxBuffer: MAX_BYTES, timeout: TASK_LIMIT_MS } as const;
+  const { stdout } = await promisify(execFile)(...mortal(program, args), options);
+  return stdout;
 }
 
 /** A cable between two namespaces; the second one is the way to everywhere for the first. */

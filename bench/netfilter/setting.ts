@@ -16,8 +16,9 @@ export interface Setting {
   /** Of one endpoint each. */
   readonly changes: number;
   readonly rounds: number;
-  /** How often each load is put on, for a second. */
-  readonly loads: number;
+  /** Of traffic: how often each way has its turn; and before, unmeasured. */
+  readonly trafficRounds: number;
+  readonly warmUpRounds: number;
 }
 
 /** One part of the benchmark, which can be run alone. */

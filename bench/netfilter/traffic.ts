@@ -1,15 +1,13 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { join as joinPath } from "node:path";
-import { findCgroupMount } from "../../src/platform/linux/cgroup-mount.ts";
 import type { Manifest } from "../support/manifests.ts";
-import { removeCgroupAtExit } from "../support/remove-at-exit.ts";
+import { cpuSecondsOf, residentBytesOf } from "../support/process-tree.ts";
 import { Namespace, type Started } from "./namespaces.ts";
+import type { RoundTimes } from "./round-times.ts";
+import { type Route, TurnTaker } from "./take-turns.ts";
+import { type CallerCgroups, createCallerCgroups } from "./traffic-cgroup.ts";
+import { type Load, REQUESTS } from "./traffic-loads.ts";
+import { startWebServer } from "./traffic-server.ts";
 import {
   type Caller,
-  LARGE_BYTES,
-  LARGE_PATH,
-  type Load,
-  ON_ONE_PROCESSOR,
   SERVER_PORT,
   type ServicesWay,
   Site,
@@ -19,37 +17,57 @@ import {
   type Way,
 } from "./traffic-site.ts";
 
-const SERVICES_WAYS: readonly ServicesWay[] = ["services", "rules", "workloads", "fast"];
-const WAYS: readonly Way[] = [...SERVICES_WAYS, "plain", "rule", "tracked"];
-
-const TURN_SECONDS = 1;
+const SERVICES_WAYS: readonly ServicesWay[] = ["services", "rules", "workloads"];
+const WAYS: readonly Way[] = [...SERVICES_WAYS, "plain", "again", "rule", "tracked"];
+const MS_A_SECOND = 1000;
+const BYTES_A_MEGABYTE = 1_048_576;
 
 interface Run {
   readonly caller: Caller;
   readonly load: Load;
-  /** In this order: what is compared most stands side by side. */
   readonly ways: readonly Way[];
 }
 
-/** What is measured. Packets of a workload meet the rules unless it is asked for something else. */
+/** What is measured. What workloads call comes last: programs that it brings to links stay there for a while. */
 const RUNS: readonly Run[] = [
-  { caller: "node", load: "small", ways: ["plain", "services", "rules", "rule", "tracked"] },
-  { caller: "node", load: "large", ways: ["plain", "services", "rules", "rule"] },
+  {
+    caller: "node",
+    load: "small",
+    ways: ["plain", "again", "services", "rules", "rule", "tracked"],
+  },
+  { caller: "node", load: "large", ways: ["plain", "again", "services", "rules", "rule"] },
+  { caller: "node", load: "short", ways: ["plain", "again", "services", "rules"] },
   {
     caller: "workload",
     load: "small",
-    ways: ["plain", "services", "fast", "workloads", "rule", "tracked"],
+    ways: ["plain", "again", "services", "rules", "workloads", "rule", "tracked"],
   },
-  { caller: "node", load: "short", ways: ["plain", "services", "rules"] },
 ];
 
-/** Requests a second, each way that was measured, of one round. */
-export type Rates = ReadonlyMap<Way, number>;
+/** What the process that keeps the services takes while traffic flows, through its node and others. */
+interface ProcessCost {
+  readonly residentMegabytes: number;
+  /** Of one processor. */
+  readonly cpuPercent: number;
+}
 
 export interface TrafficResult {
-  rates(caller: Caller, load: Load): readonly Rates[];
+  rounds(caller: Caller, load: Load): readonly RoundTimes<Way>[];
+  readonly process: ProcessCost;
   /** Microseconds until a connection of the node itself stands. */
   connectMicroseconds(way: Way): Promise<number>;
+}
+
+export interface TrafficOptions {
+  /** For files that end with the benchmark. */
+  readonly folder: string;
+  readonly warmUpRounds: number;
+  readonly rounds: number;
+  /**
+   * Brings the services to the namespace that it is given, and keeps them there; it is told the cgroup of
+   * workloads that are led.
+   */
+  serve(node: Namespace, way: ServicesWay, led: string): Promise<Started>;
 }
 
 /** A service whose endpoint is the server of this benchmark. */
@@ -79,79 +97,73 @@ export function targetManifests(): readonly Manifest[] {
 }
 
 /**
- * Nodes with a workload each call the same server, each in its way; in short turns, there and back, so that
- * what disturbs the machine for a while disturbs all of them.
- * @param loads how often each is measured
- * @param program brings the services to the namespace that it is given, and keeps them there; it is told the
- *   cgroup of workloads that are led
+ * Nodes with a workload each call the same server, each in its way.
  * @param tell what comes of it
  */
 export async function measureTraffic<T>(
-  folder: string,
-  loads: number,
-  program: (node: Namespace, way: ServicesWay, workloads: string) => Promise<Started>,
+  options: TrafficOptions,
   tell: (result: TrafficResult) => Promise<T>,
 ): Promise<T> {
-  const workloads = await createCgroup();
+  const { folder, warmUpRounds, rounds } = options;
+  const turnTaker = new TurnTaker(folder);
+  const cgroups = await createCallerCgroups();
   const server = Namespace.create();
   const sites = new Map<Way, Site>();
   const web = startWebServer(folder, server);
-  const daemons: Started[] = [];
+  const daemons = new Map<ServicesWay, Started>();
+  const isPossible = (way: Way) => way !== "workloads" || cgroups !== undefined;
   try {
-    const isPossible = (way: Way) => way !== "workloads" || workloads !== undefined;
-    for (const way of WAYS.filter(isPossible)) {
-      sites.set(way, new Site(way, server, way === "workloads" ? workloads?.path : undefined));
-    }
+    for (const way of WAYS.filter(isPossible)) sites.set(way, new Site(way, server));
     for (const way of SERVICES_WAYS.filter(isPossible)) {
-      daemons.push(await program(siteOf(sites, way).node, way, workloads?.path ?? ""));
+      daemons.set(way, await options.serve(found(sites, way).node, way, cgroups?.led ?? ""));
     }
-    const all = new Map<string, readonly Rates[]>();
-    for (const { caller, load, ways } of RUNS) {
-      const measured = Array.from({ length: loads }, (_, round) => {
+    const all = new Map<string, readonly RoundTimes<Way>[]>();
+    const cost = await costOf(found(daemons, "services").pid, async () => {
+      for (const { caller, load, ways } of RUNS) {
         const possible = ways.filter(isPossible);
-        const turns = round % 2 === 0 ? possible : possible.toReversed();
-        const rate = (way: Way) => siteOf(sites, way).request(caller, load, TURN_SECONDS);
-        return new Map(turns.map((way) => [way, rate(way)]));
-      });
-      all.set(`${caller} ${load}`, measured);
-    }
+        const routes = possible.map((way) => routeOf(found(sites, way), caller, way, cgroups));
+        const turns = { request: REQUESTS[load], warmUpRounds, rounds, routes };
+        all.set(`${caller} ${load}`, await turnTaker.run(turns));
+      }
+    });
     return await tell({
-      rates: (caller, load) => all.get(`${caller} ${load}`) ?? [],
-      connectMicroseconds: (way) => siteOf(sites, way).connectTime(),
+      rounds: (caller, load) => all.get(`${caller} ${load}`) ?? [],
+      process: cost,
+      connectMicroseconds: (way) => found(sites, way).connectTime(),
     });
   } finally {
     web.stop();
-    for (const daemon of daemons) daemon.stop();
+    for (const daemon of daemons.values()) daemon.stop();
     for (const site of sites.values()) site.remove();
     server.remove();
-    workloads?.remove();
+    cgroups?.remove();
   }
 }
 
-/** For callers that are led, and nobody else; undefined where there are no cgroups of version 2. */
-async function createCgroup(): Promise<{ readonly path: string; remove(): void } | undefined> {
-  const mount = await findCgroupMount();
-  if (mount === undefined) return undefined;
-  const path = mkdtempSync(joinPath(mount, "portolan-bench-"));
-  return { path, remove: removeCgroupAtExit(path) };
+function routeOf(
+  site: Site,
+  caller: Caller,
+  way: Way,
+  cgroups: CallerCgroups | undefined,
+): Route<Way> {
+  const cgroup = way === "workloads" ? cgroups?.led : cgroups?.own;
+  const { ip, port } = site;
+  return { way, namespace: site.namespaceOf(caller), ip, port, cgroup: cgroup ?? "" };
 }
 
-function siteOf(sites: ReadonlyMap<Way, Site>, way: Way): Site {
-  const site = sites.get(way);
-  if (site === undefined) throw new Error(`there is no node with ${way}`);
-  return site;
+/** What a process takes while something is done. */
+async function costOf(pid: number, work: () => Promise<void>): Promise<ProcessCost> {
+  const [startMs, cpuBefore] = [performance.now(), cpuSecondsOf(pid)];
+  await work();
+  const seconds = (performance.now() - startMs) / MS_A_SECOND;
+  return {
+    residentMegabytes: residentBytesOf(pid) / BYTES_A_MEGABYTE,
+    cpuPercent: ((cpuSecondsOf(pid) - cpuBefore) / seconds) * 100,
+  };
 }
 
-function startWebServer(folder: string, server: Namespace): Started {
-  const path = joinPath(folder, "nginx.conf");
-  writeFileSync(joinPath(folder, LARGE_PATH), "x".repeat(LARGE_BYTES));
-  writeFileSync(
-    path,
-    `daemon off; user root; worker_processes 1; pid ${joinPath(folder, "nginx.pid")}; error_log ${joinPath(folder, "nginx.log")};
-events { worker_connections 4096; }
-http { access_log off; keepalive_requests 100000000; server { listen ${SERVER_PORT} backlog=4096; location / { return 200 "small"; } location /${LARGE_PATH} { root ${folder}; } } }
-`,
-  );
-  const [program = "", ...args] = [...ON_ONE_PROCESSOR, "nginx", "-c", path];
-  return server.start(program, ...args);
+function found<K extends Way, V>(ways: ReadonlyMap<K, V>, way: K): V {
+  const value = ways.get(way);
+  if (value === undefined) throw new Error(`there is no node with ${way}`);
+  return value;
 }

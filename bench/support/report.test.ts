@@ -29,6 +29,13 @@ test("figures stand beside their targets", () => {
   ]);
 });
 
+test("how sure a figure is stands behind it, for people and machines", () => {
+  const interval = [0.8919, 0.917] as const;
+  const sure = { name: "sure", value: 0.904, unit: "times", interval };
+  expect(renderTable([sure])).toContain("0.904 times (0.892 to 0.917)");
+  expect(JSON.parse(renderJson([sure]))).toEqual([{ ...sure, met: true }]);
+});
+
 test("for machines with whether each is met", () => {
   expect(JSON.parse(renderJson([FAST, SLOW]))).toEqual([
     { ...FAST, met: true },

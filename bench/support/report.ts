@@ -1,3 +1,5 @@
+import type { Interval } from "./median-interval.ts";
+
 /** One line of a benchmark's result. */
 export interface Figure {
   readonly name: string;
@@ -9,6 +11,8 @@ export interface Figure {
   readonly bound?: "most" | "least";
   /** Whether what it was measured by was ended before its time: the true value is higher. */
   readonly isCut?: boolean;
+  /** Where the true value is, as far as can be told. */
+  readonly interval?: Interval;
 }
 
 const MARGIN = "  ";
@@ -22,7 +26,7 @@ export function isMet({ value, limit, bound }: Figure): boolean {
 export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
-    `${figure.isCut === true ? ">= " : ""}${show(figure.value)} ${figure.unit}`,
+    showMeasured(figure),
     figure.limit === undefined
       ? ""
       : `at ${figure.bound ?? "most"} ${show(figure.limit)} ${figure.unit}`,
@@ -40,6 +44,11 @@ export function renderTable(figures: readonly Figure[]): string {
         .trimEnd(),
     )
     .join("\n");
+}
+
+function showMeasured({ value, unit, isCut, interval }: Figure): string {
+  const measured = `${isCut === true ? ">= " : ""}${show(value)} ${unit}`;
+  return interval === undefined ? measured : `${measured} (${interval.map(show).join(" to ")})`;
 }
 
 function judge(figure: Figure): string {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Authority, createAuthority } from "../../src/brain/identity/authority.ts";
 import { startHttpServers } from "../lb/http-servers.ts";
-import { cpuSecondsOf } from "../lb/process-tree.ts";
 import { freePort, type ServiceProcess, startService } from "../lb/service-process.ts";
 import { median } from "../support/measure.ts";
+import { cpuSecondsOf } from "../support/process-tree.ts";
 import type { Figure } from "../support/report.ts";
 import type { PartOptions, PartResult } from "./part.ts";
 
