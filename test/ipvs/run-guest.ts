@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { NOT_BUILT, REQUIRE } from "../../src/net/threads/build-program.fixture.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const GUEST = fileURLToPath(new URL("./guest/", import.meta.url));
@@ -56,7 +57,9 @@ export async function runGuest(
       splitting: true,
       platform: "node",
       format: "esm",
-      packages: "external",
+      // Packages too: there each of their many files costs more than to read it.
+      external: NOT_BUILT,
+      banner: { js: REQUIRE },
       alias: { vitest: STAND_IN },
       logLevel: "error",
     });

@@ -23,6 +23,8 @@ export class FakeSwitch {
   readonly #place: SwitchPlace;
   /** The endpoint of each client that is bound to one. */
   readonly #bound = new Map<string, string>();
+  /** What was read, by its text: for the next packet it is the same. */
+  readonly #balancers = new Map<string, LoadBalancer>();
   #turn = 0;
 
   constructor(fake: FakeHcn, place: SwitchPlace) {
@@ -51,7 +53,7 @@ export class FakeSwitch {
 
   #find({ protocol, dst, dstPort }: Packet): LoadBalancer | undefined {
     const isIpv6 = dst.includes(":");
-    const balancers = [...this.#fake.all("LoadBalancer").values()].map(parseLoadBalancer);
+    const balancers = [...this.#fake.all("LoadBalancer").values()].map((json) => this.#read(json));
     const suiting = balancers.filter(
       (one) =>
         one.isIpv6 === isIpv6 &&
@@ -62,6 +64,12 @@ export class FakeSwitch {
       suiting.find(({ frontendVips }) => frontendVips.includes(dst)) ??
       suiting.find(({ frontendVips }) => frontendVips.length === 0 && isOwn)
     );
+  }
+
+  #read(json: string): LoadBalancer {
+    const known = this.#balancers.get(json) ?? parseLoadBalancer(json);
+    this.#balancers.set(json, known);
+    return known;
   }
 
   #next(endpoints: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { FAMILIES } from "../../core/model/address.ts";
-import type { Scenario } from "../../core/route/scenarios/scenario.ts";
+import { hasAffinity, type Scenario } from "../../core/route/scenarios/scenario.ts";
 import { TOPOLOGY } from "../../core/route/scenarios/topology.ts";
 import { FakeHcn } from "../../platform/windows/fake.ts";
 import { applyObjects, isNoOtherThan } from "../apply-objects.fixture.ts";
@@ -20,6 +20,8 @@ import {
 const SWITCH_IPS = { v4: "10.244.1.2", v6: "fd00:244:1::2" } as const;
 
 interface Running {
+  /** What it was brought to; undefined where a client has a history. */
+  readonly state: string | undefined;
   readonly backend: Backend;
   readonly plane: FakeSwitch;
 }
@@ -34,10 +36,12 @@ export class SwitchDriver implements ContractDriver {
   }
 
   async prepare(scenario: Scenario): Promise<void> {
+    const { objects, packet, observed, needs } = scenario;
+    const state = hasAffinity(scenario) ? undefined : JSON.stringify([needs.family, objects]);
+    if (state !== undefined && this.#running?.state === state) return;
     await this.close();
-    const running = await open(scenario, this.#flags);
+    const running = { ...(await open(scenario, this.#flags)), state };
     this.#running = running;
-    const { objects, packet, observed } = scenario;
     for (const { endpoint, client } of observed.affinity ?? []) {
       await applyObjects(running.backend.sink, objects.filter(isNoOtherThan(endpoint)), HCN_SETS);
       running.plane.send({ ...packet, src: client }, true);
@@ -59,7 +63,7 @@ export class SwitchDriver implements ContractDriver {
 async function open(
   { needs: { family } }: Scenario,
   flags: Readonly<Record<string, unknown>>,
-): Promise<Running> {
+): Promise<Omit<Running, "state">> {
   const { nodes, node, workloads, secondary } = TOPOLOGY;
   const { addresses, subnets } = nodes[node];
   const prefixes = FAMILIES.map((one) => ({ IpAddressPrefix: subnets[one] }));

@@ -50,9 +50,17 @@ export function parseCidr(text: string): Cidr | undefined {
   const length = slash < 0 ? String(bits) : text.slice(slash + 1);
   if (!/^\d{1,3}$/.test(length) || Number(length) > bits) return undefined;
   const prefix = Number(length);
+  if (family === "v4") return { text: `${networkOfV4(ip, prefix)}/${prefix}`, family, prefix };
   const network = ipaddr.fromByteArray(clearHostBits(ipaddr.parse(ip).toByteArray(), prefix));
   const spelled = canonicalIp(network.toString());
   return spelled === undefined ? undefined : { text: `${spelled}/${prefix}`, family, prefix };
+}
+
+/** The address with its host bits cleared: by numbers, since routes ask for it with each packet. */
+function networkOfV4(ip: string, prefix: number): string {
+  const number = ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  const network = number - (number % 2 ** (32 - prefix));
+  return [24, 16, 8, 0].map((shift) => (network >>> shift) & 0xff).join(".");
 }
 
 function clearHostBits(bytes: readonly number[], prefix: number): number[] {

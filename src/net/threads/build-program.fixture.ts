@@ -7,6 +7,12 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** Below the repository, so that packages are found; a folder for each process, named by its id. */
 const FOLDERS = join(ROOT, ".cache", "programs");
 
+/** Packages that look for files of their own; the others are built in, since to load their files takes longer. */
+export const NOT_BUILT: string[] = ["koffi", "pino", "pino-pretty", "esbuild", "vitest", "tsx"];
+/** For what is built in and calls `require`, which a module does not have. */
+export const REQUIRE =
+  'import { createRequire as createRequireOfModule } from "node:module"; const require = createRequireOfModule(import.meta.url);';
+
 /** Threads that backends and engines start, and where these look for them as seen from `HOST_PLACE`. */
 const THREADS = [
   { source: "src/proxy/loop/proxy-loop.ts", place: "with-threads/loop/proxy-loop" },
@@ -41,7 +47,8 @@ export function buildProgram(
     splitting: true,
     platform: "node",
     format: "esm",
-    packages: "external",
+    external: NOT_BUILT,
+    banner: { js: REQUIRE },
     logLevel: "error",
   });
   const file = join(folder, `${place}.js`);
