@@ -27,9 +27,14 @@ const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
 /** How long to wait for other programs that change rules, which the legacy tools shut out. */
 const LOCK_WAIT_SECONDS = 30;
 
+/** `ip6tables-legacy`. */
+export function commandOf(family: Family, mode: IptablesMode): string {
+  return `${COMMANDS[family]}-${mode}`;
+}
+
 /** What is executed to change rules: `iptables-nft-restore`, with its arguments. */
 export function restoreCommand(family: Family, mode: IptablesMode): readonly [string, ...string[]] {
-  return [`${COMMANDS[family]}-${mode}-restore`, "-w", String(LOCK_WAIT_SECONDS), "--noflush"];
+  return [`${commandOf(family, mode)}-restore`, "-w", String(LOCK_WAIT_SECONDS), "--noflush"];
 }
 
 export function createIptablesTool(family: Family, mode: IptablesMode, exec: Exec): IptablesTool {
@@ -40,7 +45,7 @@ export function createIptablesTool(family: Family, mode: IptablesMode, exec: Exe
     mode,
     save: async (table) => {
       const args = table === undefined ? [] : ["-t", table];
-      const program = `${COMMANDS[family]}-${mode}-save`;
+      const program = `${commandOf(family, mode)}-save`;
       const { stdout } = await execChecked(exec, program, args, limits);
       return stdout;
     },

@@ -28,12 +28,9 @@ import {
 } from "../../../wire/netlink/route/route-codec.ts";
 import { NETLINK_ROUTE } from "../../../wire/netlink/route/route-words.ts";
 import { ERRNO } from "../../errno.ts";
-import { refuseOverrun } from "../netlink/exchange-batches.ts";
-import { type NetlinkRequest, NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
+import { dumpAll } from "../netlink/dump-all.ts";
+import { NetlinkSocket } from "../netlink/netlink-socket.ts";
 import { orderOne } from "../netlink/order-one.ts";
-
-/** A dump that changes meanwhile is repeated so often at most. */
-const MAX_DUMPS = 5;
 
 /** Links, their queues, addresses and routes of a network namespace. All throw CoreError ERR_SYSTEM_CALL. */
 export class LinkTable {
@@ -45,7 +42,7 @@ export class LinkTable {
   }
 
   async list(): Promise<readonly ListedLink[]> {
-    return this.#dump("listing links", writeLinkDump, parseListedLink);
+    return (await dumpAll(this.#socket, "listing links", writeLinkDump, parseListedLink)).items;
   }
 
   async find(name: string): Promise<ListedLink | undefined> {
@@ -53,13 +50,19 @@ export class LinkTable {
   }
 
   async addresses(): Promise<readonly LinkAddress[]> {
-    const all = await this.#dump("listing addresses", writeAddressDump, parseAddress);
-    return all.filter((address) => address !== undefined);
+    const { items } = await dumpAll(
+      this.#socket,
+      "listing addresses",
+      writeAddressDump,
+      parseAddress,
+    );
+    return items.filter((address) => address !== undefined);
   }
 
   /** The outermost ones of each link, of both directions. */
-  qdiscs(): Promise<readonly ListedQdisc[]> {
-    return this.#dump("listing queueing disciplines", writeQdiscDump, parseQdisc);
+  async qdiscs(): Promise<readonly ListedQdisc[]> {
+    const what = "listing queueing disciplines";
+    return (await dumpAll(this.#socket, what, writeQdiscDump, parseQdisc)).items;
   }
 
   makeBridge(bridge: NewBridge): Promise<void> {
@@ -133,25 +136,5 @@ export class LinkTable {
       },
       isFine: (errno) => errno === fine,
     });
-  }
-
-  async #dump<T>(
-    what: string,
-    write: NetlinkRequest["write"],
-    parse: (view: DataView, from: number, to: number) => T,
-  ): Promise<readonly T[]> {
-    let found: T[] = [];
-    for (let attempt = 0; attempt < MAX_DUMPS; attempt++) {
-      found = [];
-      const answer = await this.#socket.exchange({
-        count: 1,
-        write,
-        onMessage: (view, from, to) => void found.push(parse(view, from, to)),
-      });
-      refuseOverrun(answer);
-      for (const failure of answer.failures) throw requestError(what, failure);
-      if (!answer.isInterrupted) break;
-    }
-    return found;
   }
 }

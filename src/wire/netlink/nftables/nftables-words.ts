@@ -4,9 +4,18 @@ export const NFNL_MSG_BATCH_BEGIN = 0x10;
 export const NFNL_MSG_BATCH_END = 0x11;
 export const NFNL_SUBSYS_NFTABLES = 10;
 const SUBSYSTEM_SHIFT = 8;
+export const NFT_MSG_GETCHAIN: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 4;
 export const NFT_MSG_NEWSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 12;
 export const NFT_MSG_GETSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 13;
 export const NFT_MSG_DELSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 14;
+
+export const NFTA_CHAIN_TABLE = 1;
+export const NFTA_CHAIN_NAME = 3;
+export const NFTA_CHAIN_HOOK = 4;
+/** How many rules it has, and how many lead to it. */
+export const NFTA_CHAIN_USE = 6;
+export const NFTA_CHAIN_TYPE = 7;
+export const NFTA_HOOK_HOOKNUM = 1;
 
 export const NFTA_SET_ELEM_LIST_TABLE = 1;
 export const NFTA_SET_ELEM_LIST_SET = 2;
