@@ -91,10 +91,14 @@ describe.each(FAMILIES)(
     });
 
     test.each([
-      ["a probe", { sequence: END - 1, payloadBytes: 0 }],
-      ["what was said before", { sequence: SEQUENCE, payloadBytes: PAYLOAD_BYTES - 1 }],
-    ])("is put behind an old end where it resets also after %s", (_, spec) => {
-      expect(programs.comes(frameOf(asked, spec)).verdict).toBe(VERDICT.redirect);
+      ["a probe", { sequence: END - 1, payloadBytes: 0 }, VERDICT.redirect],
+      [
+        "what was said before",
+        { sequence: SEQUENCE, payloadBytes: PAYLOAD_BYTES - 1 },
+        VERDICT.next,
+      ],
+    ])("is put behind an old end where it resets also after %s", (_, spec, verdict) => {
+      expect(programs.comes(frameOf(asked, spec)).verdict).toBe(verdict);
       const { frame } = inside(true).run(() => programs.comes(reset(END)));
       const decoy = {
         sequence: (END - LONG_AGO) >>> 0,

@@ -167,6 +167,36 @@ describe.each(FAMILIES)("what comes in by a link, %s", requires("linux", "root")
     expect(programs.taken(family)).toMatchObject([{ end: 1600 }]);
   });
 
+  test.each([
+    ["all of it", 1500, 1000, 500],
+    ["a part of it", 1500, 1000, 100],
+    ["the last byte of it", 1500, 1499, 1],
+    ["what came long before", FAR, FAR - A_LITTLE - 500, 500],
+    ["what came before numbers began anew", 600, MAX_SEQUENCE, 9],
+  ])("goes by the rules where it says again %s", (_, end, sequence, payloadBytes) => {
+    programs.lease(flow);
+    programs.comes(frameOf(asked, { sequence: end - 500, payloadBytes: 500 }));
+    const frame = frameOf(asked, { sequence, payloadBytes });
+    const { verdict, frame: left } = programs.comes(frame);
+    expect([verdict, left]).toEqual([VERDICT.next, frame.toString("hex")]);
+    expect(isNoted()).toBe(true);
+    expect(programs.taken(family)).toMatchObject([{ end }]);
+  });
+
+  test.each([
+    ["says more than before", 1000, 501],
+    ["goes on", 1500, 1],
+    ["says nothing", 1500, 0],
+    ["asks whether the other end is there", 1499, 0],
+    ["is too far ahead", 1501 + A_LITTLE, 1],
+  ])("leaves as the rules would send it where it %s", (_, sequence, payloadBytes) => {
+    programs.lease(flow);
+    programs.comes(frameOf(asked, { sequence: 1000, payloadBytes: 500 }));
+    const spec = { sequence, payloadBytes };
+    const { verdict, frame } = programs.comes(frameOf(asked, spec));
+    expect([verdict, frame]).toEqual([VERDICT.redirect, leaving(spec)]);
+  });
+
   test.each([[[]], [TIMESTAMP]])(
     "is kept up with where it says no length, as it is too long for that: %o",
     (options) => {

@@ -69,7 +69,7 @@ function forward(program: BpfAssembler, family: Family, maps: FastMapDescriptors
   lookUpFlow(program, maps.flows[family]);
   program.jumpIf("equal", "r0", 0, here("unknown"));
   readFlow(program, family, here("unknown"));
-  keepUp(program, family);
+  keepUp(program, family, here("note"));
   expectLease(program, here("note"));
   leaveTooLong(program, family, here("whole"));
   changeSums(program, family, here("same ports"));
@@ -98,26 +98,32 @@ function writeKey(program: BpfAssembler, family: Family): void {
   }
 }
 
-/** Where the connection is, for when it ends or rests. */
-function keepUp(program: BpfAssembler, family: Family): void {
+/**
+ * Where the connection is, for when it ends or rests. Goes on at `again` with what was said before: it may be that it
+ * did not arrive by the path, so the rules are given it.
+ */
+function keepUp(program: BpfAssembler, family: Family, again: string): void {
   const { length, lengthFrom, tcp } = HEADERS[family];
   const { lease } = FLOW_BYTES[family];
-  const known = `length ${family}`;
+  const [known, isNew] = [`length ${family}`, `new ${family}`];
   program.load(64, "r0", "r10", STACK.entry);
+  program.load(32, "r1", PACKET, tcp + TCP.acknowledged).swap("big", 32, "r1");
+  advance(program, lease + LEASE.acknowledged, `acknowledged ${family}`);
   program.load(16, "r1", PACKET, length).swap("big", 16, "r1").jumpIf("notEqual", "r1", 0, known);
   // More than its two bytes can say. (Else the kernel may count bytes behind the packet, that fill a frame.)
   program.load(32, "r1", CONTEXT, PACKET_CONTEXT.byteCount).alu("subtract", "r1", lengthFrom);
   program.label(known);
   program.load(8, "r2", PACKET, tcp + TCP.lengthAndWindow).alu("shiftRight", "r2", 4);
   program.alu("shiftLeft", "r2", 2).alu("subtract", "r1", "r2");
-  program.alu("add", "r1", lengthFrom - tcp);
+  program.alu("add", "r1", lengthFrom - tcp).move("r4", "r1");
   program
     .load(32, "r2", PACKET, tcp + TCP.sequence)
     .swap("big", 32, "r2")
     .alu("add", "r1", "r2", 32);
+  program.jumpIf("equal", "r4", 0, isNew).load(32, "r2", "r0", lease + LEASE.end);
+  program.jumpIf("equal", "r2", 0, isNew).alu("subtract", "r2", "r1", 32);
+  program.jumpIf("belowOrEqual", "r2", A_LITTLE, again).label(isNew);
   advance(program, lease + LEASE.end, `end ${family}`);
-  program.load(32, "r1", PACKET, tcp + TCP.acknowledged).swap("big", 32, "r1");
-  advance(program, lease + LEASE.acknowledged, `acknowledged ${family}`);
 }
 
 /**

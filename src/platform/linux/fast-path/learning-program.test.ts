@@ -128,9 +128,10 @@ describe.each(FAMILIES)("what goes out by a link, %s", requires("linux", "root")
     expect(taken?.untilNs).toBeGreaterThan(before + LEASE_NS - 20n * MS);
     expect(taken?.untilNs).toBeLessThanOrEqual(process.hrtime.bigint() + LEASE_NS);
     expect(programs.maps.takeSeen()).toEqual([]);
-    expect(programs.comes(comes)).toMatchObject({
+    const next = { sequence: 0x0110_0000 };
+    expect(programs.comes(frameOf(asked, next))).toMatchObject({
       verdict: VERDICT.redirect,
-      frame: leaving().toString("hex"),
+      frame: leaving(next).toString("hex"),
     });
   });
 
