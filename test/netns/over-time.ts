@@ -273,7 +273,7 @@ function udpListeners(): readonly ModelObject[] {
 
 /** From one backend to another, by clean-up and start. */
 export function describeSwitching(from: OverTimeSubject, to: OverTimeSubject): void {
-  test("open connections go on, and new ones are served by the other", async () => {
+  test("open connections that say nothing go on, and new ones are served by the other", async () => {
     const play = await Play.open(from);
     await play.apply(...ECHO_STATE);
     const clients = await connect(play.stage.network);
@@ -281,6 +281,58 @@ export function describeSwitching(from: OverTimeSubject, to: OverTimeSubject): v
     for (const client of clients) expect(await client.ask("after")).toBe("after");
     await connectAgain(play.stage.network);
   });
+}
+
+/** The same, but what the first one left is cleaned up when the other serves. */
+export function describeReplacing(from: OverTimeSubject, to: OverTimeSubject): void {
+  test("open connections that talk all the time go on, and nothing is left of the first", async () => {
+    const play = await Play.open(from);
+    await play.apply(...ECHO_STATE);
+    const talks = (await connect(play.stage.network)).map((client) => new Talk(client));
+    await play.replaceBy(to, ...ECHO_STATE);
+    for (const talk of talks) await talk.goOn(MORE_WORDS);
+    const { network } = play.stage;
+    const left = network.exec("node-a", "nft", ["list", "ruleset"]);
+    expect(left.includes("table ip portolan")).toBe(to.backend === "nftables");
+    expect(left.includes("KUBE-SERVICES")).toBe(to.backend === "iptables");
+    await connectAgain(network);
+    for (const talk of talks) await talk.end();
+  });
+}
+
+const MORE_WORDS = 20;
+
+/** Somebody who says something all the time, and is answered. */
+class Talk {
+  readonly #over: Promise<void>;
+  #isOver = false;
+  #words = 0;
+
+  constructor(client: Lines) {
+    this.#over = this.#talk(client);
+    this.#over.catch(() => undefined);
+  }
+
+  /** Until so much more was said and answered. */
+  async goOn(words: number): Promise<void> {
+    const enough = this.#words + words;
+    const said = vi.waitFor(() => expect(this.#words).toBeGreaterThanOrEqual(enough));
+    await Promise.race([said, this.#over]);
+    await said;
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#over;
+  }
+
+  async #talk(client: Lines): Promise<void> {
+    while (!this.#isOver) {
+      const word = `word ${this.#words}`;
+      expect(await client.ask(word)).toBe(word);
+      this.#words += 1;
+    }
+  }
 }
 
 const ECHO_STATE = [

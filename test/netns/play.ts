@@ -10,6 +10,7 @@ import {
   TOPOLOGY,
   type WorkloadName,
 } from "../../src/core/route/scenarios/topology.ts";
+import { runCli } from "../support/cli.ts";
 import type { RawOptions } from "./backend-messages.ts";
 import { BackendProcess } from "./backend-process.ts";
 import type { CallOutcome } from "./call.ts";
@@ -115,6 +116,19 @@ export class Play {
     this.#backend = new BackendProcess(this.stage.network);
     await this.#start({});
     await this.apply(...objects);
+  }
+
+  /** Ends the backend without a word, and starts another kind; then what the first one left is removed. */
+  async replaceBy(subject: OverTimeSubject, ...objects: readonly ModelObject[]): Promise<void> {
+    const { backend } = this.#subject;
+    await this.crash();
+    this.#subject = subject;
+    this.#backend = new BackendProcess(this.stage.network);
+    await this.#start({});
+    await this.apply(...objects);
+    const args = ["cleanup", "--to", backend];
+    const { code, stderr } = await this.stage.network.inside("node-a", () => runCli(args));
+    if (code !== 0) throw new Error(`${args.join(" ")} failed: ${stderr}`);
   }
 
   /** Who answers in both families, as `workload:port`, or what else becomes of it. */

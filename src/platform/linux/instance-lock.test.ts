@@ -34,7 +34,7 @@ test(
     onTestFinished(() => namespace.close());
     namespace.run(() => {
       const first = takeKernelLock("iptables");
-      const remedy = `by pid ${process.pid}, and serves what "nftables" would serve; stop that one first, and remove what it leaves: portolan cleanup --to iptables`;
+      const remedy = `by pid ${process.pid}, and serves what "nftables" would serve; stop that one first, and remove what it leaves when this one runs: portolan cleanup --to iptables`;
       expect(() => takeKernelLock("nftables")).toThrow(
         `the backend "iptables" is run in this network namespace already, ${remedy}`,
       );

@@ -70,7 +70,7 @@ export function takeKernelLock(name: KernelPlane): InstanceLock {
   own.release();
   throw new CoreError(
     "ERR_NOT_POSSIBLE_HERE",
-    `the backend "${other}" is run in this network namespace already, by ${holder}, and serves what "${name}" would serve; stop that one first, and remove what it leaves: portolan cleanup --to ${other}`,
+    `the backend "${other}" is run in this network namespace already, by ${holder}, and serves what "${name}" would serve; stop that one first, and remove what it leaves when this one runs: portolan cleanup --to ${other}`,
   );
 }
 
