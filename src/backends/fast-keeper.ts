@@ -5,15 +5,21 @@ import { Turns } from "../core/turns.ts";
 import type { TcpFlowTable } from "../platform/linux/conntrack/tcp-flow-table.ts";
 import { ConnectionKeeper } from "../platform/linux/fast-path/connection-keeper.ts";
 import type { FastPlane } from "../platform/linux/fast-path/fast-plane.ts";
+import type { ForwardedPackets } from "../platform/linux/forwarded-packets.ts";
 import { AttachedLinks } from "../platform/linux/links/attached-links.ts";
+import type { OwnRules } from "../platform/linux/onlookers.ts";
 import type { Sysctl } from "../platform/linux/sysctl.ts";
+import { FastOccasion } from "./fast-occasion.ts";
 import type { FastLinks, FastWorld } from "./fast-world.ts";
+import { findAccounting } from "./find-accounting.ts";
 
 export type FastMode = "auto" | "off" | "on";
 
 export interface FastKeeperOptions {
   readonly mode: FastMode;
   readonly world: FastWorld;
+  /** All others' may have to see every packet. */
+  readonly own: OwnRules;
   readonly sysctl: Pick<Sysctl, "read">;
   readonly log: Log;
   readonly backend: string;
@@ -23,6 +29,8 @@ export interface FastKeeperOptions {
 
 /** A connection that is proposed waits so long, at most, before it takes the path. */
 const ADMIT_MS = 100;
+/** With `auto`, whether the path is to be open is asked each time that so many periods are over. */
+const PERIODS_TO_LOOK = 10;
 /** Links and resting connections are looked at each time that so many periods are over. */
 const PERIODS_TO_REVIEW = 50;
 const ESTABLISHED_SYSCTL = "net.netfilter.nf_conntrack_tcp_timeout_established";
@@ -34,6 +42,7 @@ interface Path {
   readonly plane: FastPlane;
   readonly table: TcpFlowTable;
   readonly links: FastLinks;
+  readonly forwarded: ForwardedPackets;
   readonly attached: AttachedLinks;
   readonly connections: ConnectionKeeper;
   readonly stop: () => void;
@@ -41,12 +50,16 @@ interface Path {
 
 /**
  * Has packets of TCP connections that the rules translate pass without them, once they have decided: beside
- * rules that are complete without it, and that decide again every second for each connection.
+ * rules that are complete without it, and that decide again every second for each connection. With `on` always,
+ * with `auto` when there is an occasion.
  */
 export class FastKeeper {
   readonly #options: FastKeeperOptions;
   readonly #turns = new Turns();
   #path: Path | undefined;
+  #occasion: FastOccasion | undefined;
+  /** Whether links are to have the programs. */
+  #isOpen = false;
   /** Why there is none, where there should be. */
   #why = "";
   #lastFailure = "";
@@ -65,19 +78,17 @@ export class FastKeeper {
   static async start(options: FastKeeperOptions): Promise<FastKeeper> {
     const keeper = new FastKeeper(options);
     if (options.mode === "off") return keeper;
-    const why = keeper.#open();
+    const why = keeper.#prepare();
     if (why === undefined) {
       await keeper.#take(() => keeper.#recover());
-      // The rules do not wait for links, each of which takes some time.
-      void keeper.#take(() => keeper.#reviewLinks());
+      await keeper.#begin();
       return keeper;
     }
     keeper.#why = why;
     if (options.mode === "on") {
       throw new CoreError("ERR_NOT_POSSIBLE_HERE", `--fast-path on: ${why}`);
     }
-    const { log, backend } = options;
-    log.info({ backend }, `fast path: all packets go by the rules: ${why}`);
+    keeper.#tellWhyNot(why);
     return keeper;
   }
 
@@ -98,6 +109,9 @@ export class FastKeeper {
   summary(): string {
     if (this.#options.mode === "off") return "fast path off";
     if (this.#path === undefined) return `no fast path: ${this.#why}`;
+    const obstacle = this.#occasion?.obstacle;
+    if (obstacle !== undefined) return `no fast path: ${obstacle}`;
+    if (!this.#isOpen) return `fast path ready: ${this.#occasion?.pause ?? "links follow"}`;
     const { size } = this.#path.attached;
     return `fast path on ${size} ${size === 1 ? "link" : "links"}`;
   }
@@ -131,7 +145,7 @@ export class FastKeeper {
     if (path === undefined) return;
     this.#path = undefined;
     this.#why = "closed";
-    const { plane, table, links, attached, connections } = path;
+    const { plane, table, links, forwarded, attached, connections } = path;
     this.#passedEarlier += plane.passed();
     path.stop();
     attached.stop();
@@ -144,12 +158,13 @@ export class FastKeeper {
     }
     await attached.close();
     links.close();
+    forwarded.close();
     table.close();
     plane.close();
   }
 
-  /** @returns why it can not be opened, where that is so */
-  #open(): string | undefined {
+  /** @returns why there can be none, where that is so */
+  #prepare(): string | undefined {
     const { world, sysctl, log } = this.#options;
     const opened = world.open();
     if (opened.kind === "obstacle") return `${opened.what}; ${opened.remedy}`;
@@ -158,6 +173,8 @@ export class FastKeeper {
     try {
       const table = world.openTable();
       closers.push(() => table.close());
+      const forwarded = world.openForwarded();
+      closers.push(() => forwarded.close());
       const links = world.openLinks(() => this.#onLinks());
       const connections = new ConnectionKeeper({
         plane,
@@ -169,18 +186,39 @@ export class FastKeeper {
         random: Math.random,
       });
       const attached = new AttachedLinks({
-        wanted: () => links.list(),
+        wanted: async () => (this.#isOpen ? links.list() : []),
         attach: (link) => plane.attach(link),
         programsAt: (link) => plane.programsAt(link),
         log,
       });
       const stop = world.every(ADMIT_MS, () => this.#onPeriod());
-      this.#path = { plane, table, links, attached, connections, stop };
+      this.#path = { plane, table, links, forwarded, attached, connections, stop };
       return undefined;
     } catch (error) {
       for (const close of closers.reverse()) close();
       return messageOf(error);
     }
+  }
+
+  /** The rules do not wait for links, each of which takes some time. */
+  async #begin(): Promise<void> {
+    const { mode } = this.#options;
+    const path = this.#path;
+    if (mode === "on" || path === undefined) {
+      this.#isOpen = true;
+      void this.#take(() => this.#reviewLinks());
+      return;
+    }
+    this.#occasion = await FastOccasion.begin({
+      forwarded: () => path.forwarded.read(),
+      findOnlooker: () => this.#findOnlooker(),
+    });
+    if (this.#occasion.obstacle !== undefined) this.#tellWhyNot(this.#occasion.obstacle);
+  }
+
+  async #findOnlooker(): Promise<string | undefined> {
+    const { world, own, sysctl } = this.#options;
+    return (await findAccounting(sysctl)) ?? world.findOnlooker(own);
   }
 
   /** What comes while others have their turn is left to the next one. */
@@ -195,9 +233,43 @@ export class FastKeeper {
 
   async #tick(): Promise<void> {
     if (this.#haveLinksChanged) await this.#reviewLinks();
-    await this.#path?.connections.admit();
+    if (this.#isOpen) await this.#path?.connections.admit();
     this.#periods = (this.#periods + 1) % PERIODS_TO_REVIEW;
+    if (this.#periods % PERIODS_TO_LOOK === 0) await this.#look();
     if (this.#periods === 0) await this.#review();
+  }
+
+  /** Opens or closes the path where there is an occasion to. */
+  async #look(): Promise<void> {
+    const [path, occasion] = [this.#path, this.#occasion];
+    if (path === undefined || occasion === undefined) return;
+    const before = { summary: this.summary(), obstacle: occasion.obstacle };
+    await occasion.look(path.plane.passed());
+    this.#tellObstacle(before.obstacle, occasion.obstacle);
+    try {
+      if (occasion.isThere !== this.#isOpen) await this.#turn(path, occasion.isThere);
+    } finally {
+      if (this.summary() !== before.summary) this.#options.onStatus?.();
+    }
+  }
+
+  async #turn({ plane, connections }: Path, isOpen: boolean): Promise<void> {
+    this.#isOpen = isOpen;
+    try {
+      // What was proposed before is old: who was asked where to then may be another one now.
+      if (isOpen) plane.takeSeen();
+      // While the programs are still there: nobody takes the path once this is done.
+      else await connections.dismiss();
+    } finally {
+      await this.#reviewLinks();
+    }
+  }
+
+  #tellObstacle(before: string | undefined, now: string | undefined): void {
+    if (now === before) return;
+    const { log, backend } = this.#options;
+    if (now !== undefined) this.#tellWhyNot(now);
+    else log.info({ backend }, "fast path: nobody would miss packets any more");
   }
 
   async #review(): Promise<void> {
@@ -231,6 +303,11 @@ export class FastKeeper {
         this.#tell(error);
       }
     });
+  }
+
+  #tellWhyNot(why: string): void {
+    const { log, backend } = this.#options;
+    log.info({ backend }, `fast path: all packets go by the rules: ${why}`);
   }
 
   /** Once, until the kernel answers or it fails otherwise. */

@@ -37,6 +37,15 @@ export class FastWorldRig {
   readonly lines: string[] = [];
   /** What the status says each time that it says something else. */
   readonly told: string[] = [];
+  /** How many packets were forwarded by the rules. */
+  forwarded = 0;
+  /** Whose rules would miss packets. */
+  onlooker: string | undefined;
+  /** Why that can not be told. */
+  onlookersFailure: string | undefined;
+  /** How often that was asked. */
+  askedForOnlookers = 0;
+  isForwardedClosed = false;
   /** By name. */
   readonly sysctls: Map<string, string> = new Map();
   periodMs = 0;
@@ -51,18 +60,19 @@ export class FastWorldRig {
     return this.#opened;
   }
 
-  async start(mode: FastMode = "auto"): Promise<FastKeeper> {
+  async start(mode: FastMode = "on"): Promise<FastKeeper> {
     const keeper = await this.begin(mode);
     await keeper.drain();
     return keeper;
   }
 
   /** The same, as who starts it sees it: links may be attached yet. */
-  async begin(mode: FastMode = "auto"): Promise<FastKeeper> {
+  async begin(mode: FastMode = "on"): Promise<FastKeeper> {
     let started: FastKeeper | undefined;
     const keeper = await FastKeeper.start({
       mode,
       world: this.#world(),
+      own: { isOwnTable: () => false, isOwnRule: () => false },
       sysctl: { read: async (name) => this.sysctls.get(name) },
       log: this.#log(),
       backend: "nftables",
@@ -102,6 +112,17 @@ export class FastWorldRig {
             this.areLinksClosed = true;
           },
         };
+      },
+      openForwarded: () => ({
+        read: () => this.forwarded,
+        close: () => {
+          this.isForwardedClosed = true;
+        },
+      }),
+      findOnlooker: async () => {
+        this.askedForOnlookers += 1;
+        if (this.onlookersFailure !== undefined) throw new Error(this.onlookersFailure);
+        return this.onlooker;
       },
       every: (periodMs, act) => {
         this.periodMs = periodMs;

@@ -81,8 +81,8 @@ export const FAST_OPTIONS = {
   fastPath: {
     kind: "enum",
     values: ["auto", "off", "on"],
-    default: "off",
-    help: "whether TCP packets that are forwarded pass without the rules for a second once these have decided, by eBPF; auto: where this machine can, on: refused where it can not",
+    default: "auto",
+    help: "whether TCP packets that are forwarded pass without the rules for a second once these have decided, by eBPF; auto: where this machine can, much is forwarded and rules of nobody else would miss packets, on: always, refused where it can not",
   },
 } as const;
 

@@ -1,6 +1,9 @@
 import type { FastWorld } from "./fast-world.ts";
 import type { FastProspect } from "./preview-fast.ts";
 
+/** Nobody else has rules. */
+export const NO_ONLOOKER = async (): Promise<undefined> => undefined;
+
 export const NO_PROSPECT: FastProspect & { readonly kind: "obstacle" } = {
   kind: "obstacle",
   what: "rules are tested",
@@ -16,5 +19,9 @@ export const NO_FAST_WORLD: FastWorld = {
   openLinks: () => {
     throw new Error("there is no path");
   },
+  openForwarded: () => {
+    throw new Error("there is no path");
+  },
+  findOnlooker: NO_ONLOOKER,
   every: () => () => undefined,
 };

@@ -6,12 +6,12 @@ import { BpfAssembler } from "../../src/platform/linux/bpf/assembler.ts";
 import { createLink } from "../../src/platform/linux/bpf/bpf-link.ts";
 import { ATTACH_TYPE, PROGRAM_TYPE, VERDICT } from "../../src/platform/linux/bpf/bpf-numbers.ts";
 import { loadProgram } from "../../src/platform/linux/bpf/bpf-program.ts";
-import { probeFastPlane } from "../../src/platform/linux/fast-path/open-fast-plane.ts";
 import { TCP_ESTABLISHED, TCP_FLAG } from "../../src/wire/netlink/conntrack/tcp-flow.ts";
 import { requires } from "../support/requires.ts";
 import { type FastPair, FastStage, type FastWay, serviceAt } from "./fast-stage.ts";
 import { iptables, NFTABLES } from "./kernel-subjects.ts";
 import type { OverTimeSubject } from "./play.ts";
+import { requiresTcx } from "./requires-tcx.ts";
 import { sendReset } from "./send-reset.ts";
 import { converse, inTime, pour } from "./tcp-streams.ts";
 
@@ -372,14 +372,7 @@ function describeFastLife(subject: OverTimeSubject): void {
   });
 }
 
-/** Only for that: programs that a newer kernel refuses are a fault. */
-const isOldKernel =
-  process.getuid?.() === 0 && probeFastPlane()?.remedy.startsWith("boot") === true;
-const needs = isOldKernel
-  ? { skip: true, meta: { skipReason: "needs programs of type tcx (a newer kernel)" } }
-  : requires("linux", "root", "ip", "nft", "tc");
-
-describe("fast path", needs, () => {
+describe("fast path", requiresTcx("linux", "root", "ip", "nft", "tc"), () => {
   describe("nftables", () => {
     describeFastPath(NFTABLES);
     describeFastLife(NFTABLES);

@@ -3,6 +3,7 @@ import type { Family } from "../../src/core/model/address.ts";
 import type { ModelObject } from "../../src/core/model/object.ts";
 import { TOPOLOGY, type WorkloadName } from "../../src/core/route/scenarios/topology.ts";
 import { openTcpFlowTable } from "../../src/platform/linux/conntrack/tcp-flow-table.ts";
+import { parseForwardedV4, parseForwardedV6 } from "../../src/platform/linux/forwarded-packets.ts";
 import type { TcpFlow } from "../../src/wire/netlink/conntrack/tcp-flow.ts";
 import type { RawOptions } from "./backend-messages.ts";
 import type { NamespaceNetwork } from "./namespace-network.ts";
@@ -108,6 +109,17 @@ export class FastStage {
     const read = (): number => {
       const args = ["list", "counter", "inet", "counting", `of${fromPort}`];
       return Number(/packets (\d+)/.exec(this.network.exec("node-a", "nft", args))?.[1]);
+    };
+    const before = read();
+    await act();
+    return read() - before;
+  }
+
+  /** How many packets of what happens the kernel forwards by the rules, of everybody. */
+  async forwardedIn(act: () => Promise<void>): Promise<number> {
+    const read = (): number => {
+      const text = (name: string) => this.network.exec("node-a", "cat", [`/proc/net/${name}`]);
+      return parseForwardedV4(text("snmp")) + parseForwardedV6(text("snmp6"));
     };
     const before = read();
     await act();

@@ -10,6 +10,7 @@ import { FastKeeper } from "../fast-keeper.ts";
 import type { IptablesValues } from "./create-context.ts";
 import { IptablesBackend } from "./iptables-backend.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
+import { OWN_RULES } from "./own-rules.ts";
 import { type WritableFamilies, writableFamilies } from "./writable-families.ts";
 
 const NAME = "iptables";
@@ -43,6 +44,7 @@ export async function createIptablesBackend(
     const fast = await FastKeeper.startAfter(direct, {
       mode: context.isForCleanup === true ? "off" : options.fastPath,
       world: world.fast,
+      own: OWN_RULES,
       sysctl: world.sysctl,
       log: context.log,
       backend: NAME,

@@ -519,7 +519,7 @@ test("status says what there is, and what rules can not do", async () => {
   await sync();
   const { summary, notHonoured } = backend.status();
   expect(summary).toMatch(
-    /^1 services, 2 endpoints, \d+ rules by iptables-nft; direct connections to 0 addresses; fast path off$/,
+    /^1 services, 2 endpoints, \d+ rules by iptables-nft; direct connections to 0 addresses; no fast path: rules are tested; none$/,
   );
   expect(notHonoured).toEqual([
     'the state has no Node "here", so its addresses are not known: node ports answer on none',

@@ -14,7 +14,7 @@ import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-pro
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { OpenDirect } from "../direct-keeper.ts";
-import { type FastWorld, SYSTEM_FAST_WORLD } from "../fast-world.ts";
+import { type FastWorld, findOnlookerHere, SYSTEM_FAST_WORLD } from "../fast-world.ts";
 import type { OpenConntrack } from "../flow-keeper.ts";
 import { probeDirectHere } from "../probe-direct-here.ts";
 import { probeFastHere } from "../probe-fast-here.ts";
@@ -68,6 +68,7 @@ export function createProbeWorld(): ProbeWorld & PreviewWorld {
     findKubeProxy,
     probeDirect: probeDirectHere,
     probeFast: probeFastHere,
+    findOnlooker: findOnlookerHere,
     readFile: (path) => readFile(path, "utf8").catch(() => undefined),
   };
 }

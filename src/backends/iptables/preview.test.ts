@@ -10,7 +10,7 @@ import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
-import { NO_PROSPECT } from "../no-fast-world.fixture.ts";
+import { NO_ONLOOKER, NO_PROSPECT } from "../no-fast-world.fixture.ts";
 import { IPTABLES } from "./definition.ts";
 import { previewIptables } from "./preview.ts";
 
@@ -60,6 +60,7 @@ async function preview({ flags = {}, objects }: Wanted): Promise<string> {
     sysctl: { read: async () => "0" },
     probeDirect: async () => undefined,
     probeFast: async () => NO_PROSPECT,
+    findOnlooker: NO_ONLOOKER,
   };
   const { script: text } = await previewIptables(values, context, watcher.poll() ?? [], world);
   return text.slice(0, text.indexOf("# ip6tables"));

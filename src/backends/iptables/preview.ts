@@ -12,24 +12,22 @@ import {
   restoreCommand,
 } from "../../platform/linux/iptables/iptables-tool.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
-import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { BackendContext, Preview } from "../backend.ts";
 import { directSettingOf } from "../direct-setting.ts";
 import { familiesOf, isLiberal } from "../kernel-facts.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
-import { type ProbeFast, previewFast } from "../preview-fast.ts";
+import { type FastPreviewWorld, previewFast } from "../preview-fast.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { fixedSettingOf, type IptablesValues, proxierSettingOf } from "./create-context.ts";
 import { FamilyProxier } from "./family-proxier.ts";
 import { NodeRules } from "./node-rules.ts";
+import { OWN_RULES } from "./own-rules.ts";
 
 /** What is looked at; nothing is touched. */
-export interface PreviewWorld {
+export interface PreviewWorld extends FastPreviewWorld {
   readonly exec: Exec;
-  readonly sysctl: Pick<Sysctl, "read">;
   readonly probeDirect: ProbeDirect;
-  readonly probeFast: ProbeFast;
 }
 
 /** What `iptables-restore` would be given: what differs from the rules that the kernel has. */
@@ -44,7 +42,7 @@ export async function previewIptables(
     scriptOf({ options, context, rules, sysctl: world.sysctl, mode, read });
   const further = [
     ...(await directLines(options, rules, world)),
-    ...(await previewFast(options.fastPath, world.probeFast)),
+    ...(await previewFast(options.fastPath, OWN_RULES, world)),
   ];
   const fallback = options.iptablesMode === "legacy" ? "legacy" : "nft";
   const mode = await modeOf(options.iptablesMode, world.exec);

@@ -1,4 +1,5 @@
 import type { TableReaders } from "../../platform/linux/nft/list-table.ts";
+import type { OwnRules } from "../../platform/linux/onlookers.ts";
 import type { BackendDefinition } from "../backend.ts";
 import { KERNEL_CAPABILITIES, KERNEL_SETS } from "../kernel-options.ts";
 import { NFTABLES_OPTIONS } from "./options.ts";
@@ -40,7 +41,12 @@ export const NFTABLES: BackendDefinition<typeof NFTABLES_OPTIONS> = {
       },
     };
     try {
-      const probes = { probeDirect: probeDirectHere, probeFast: probeFastHere };
+      const probes = {
+        probeDirect: probeDirectHere,
+        probeFast: probeFastHere,
+        findOnlooker: async (own: OwnRules) =>
+          (await import("../fast-world.ts")).findOnlookerHere(own),
+      };
       const world = { nft, elements, sysctl: systemSysctl, ...probes };
       return await previewNftables(options, nodeName, ops, world);
     } finally {

@@ -690,7 +690,8 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     const backend = await rig.start();
     await rig.apply(service(), endpoint(1), endpoint(2));
     expect(backend.status()).toEqual({
-      summary: "1 addresses, 2 slots, 15 chains; direct connections to 1 addresses; fast path off",
+      summary:
+        "1 addresses, 2 slots, 15 chains; direct connections to 1 addresses; no fast path: rules are tested; none",
       notHonoured: [],
     });
     const metrics = new Map(backend.metrics?.().map(({ name, samples }) => [name, samples]));

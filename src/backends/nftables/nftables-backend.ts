@@ -24,6 +24,7 @@ import { directSubjects } from "./direct-subjects.ts";
 import { KernelSync } from "./kernel-sync.ts";
 import { nftablesMetrics } from "./nftables-metrics.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
+import { OWN_RULES } from "./own-rules.ts";
 import { Planner, servicesTouched } from "./plan/planner.ts";
 import { checkPeriodOf, planSettingsOf } from "./plan-settings.ts";
 import type { NftablesWorld } from "./world.ts";
@@ -60,6 +61,7 @@ export async function createNftablesBackend(
     const fast = await FastKeeper.startAfter(direct, {
       mode: isForCleanup ? "off" : options.fastPath,
       world: world.fast,
+      own: OWN_RULES,
       sysctl: world.sysctl,
       log: context.log,
       backend: NAME,

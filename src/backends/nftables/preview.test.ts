@@ -6,7 +6,7 @@ import { systemExec } from "../../platform/linux/exec.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft } from "../../platform/linux/nft/nft.ts";
 import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
-import { NO_PROSPECT } from "../no-fast-world.fixture.ts";
+import { NO_ONLOOKER, NO_PROSPECT } from "../no-fast-world.fixture.ts";
 import { type PreviewWorld, previewNftables } from "./preview.ts";
 import { endpoint, NODE, NODE_NAME, opsOf, optionsOf, service } from "./samples.fixture.ts";
 
@@ -34,6 +34,7 @@ const NO_TABLES: PreviewWorld = {
   sysctl: { read: async () => "0" },
   probeDirect: async () => undefined,
   probeFast: async () => NO_PROSPECT,
+  findOnlooker: NO_ONLOOKER,
 };
 
 test("where no table is, it is the whole text of a first transaction", async () => {
@@ -91,7 +92,7 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
       await nft.run(first.script);
       expect(await preview(STATE, world)).toEqual({
         script: "",
-        further: [],
+        further: ["would have no fast path: rules are tested; none"],
       });
       const changed = await preview([...STATE, endpoint(3)], world);
       expect(changed.script).toContain("10.1.0.3 . 8080");
@@ -99,7 +100,7 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
       await nft.run(changed.script);
       expect(await preview([...STATE, endpoint(3)], world)).toEqual({
         script: "",
-        further: [],
+        further: ["would have no fast path: rules are tested; none"],
       });
     } finally {
       elements.close();

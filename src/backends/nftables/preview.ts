@@ -11,13 +11,13 @@ import { listTable, type TableReaders } from "../../platform/linux/nft/list-tabl
 import { isRefused, type Nft } from "../../platform/linux/nft/nft.ts";
 import type { NftListing } from "../../platform/linux/nft/parse-listing.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
-import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Preview } from "../backend.ts";
 import { directSettingOf } from "../direct-setting.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { type ProbeDirect, previewDirect } from "../preview-direct.ts";
-import { type ProbeFast, previewFast } from "../preview-fast.ts";
+import { type FastPreviewWorld, previewFast } from "../preview-fast.ts";
 import type { NFTABLES_OPTIONS } from "./options.ts";
+import { OWN_RULES } from "./own-rules.ts";
 import { adoptTables } from "./plan/adopt-tables.ts";
 import { Planner } from "./plan/planner.ts";
 import { chooseMethod } from "./plan/service-limits.ts";
@@ -25,11 +25,9 @@ import type { TablePlanner } from "./plan/table-planner.ts";
 import { planSettingsOf } from "./plan-settings.ts";
 
 /** What is looked at; nothing is touched. */
-export interface PreviewWorld extends TableReaders {
+export interface PreviewWorld extends TableReaders, FastPreviewWorld {
   readonly nft: TableReaders["nft"] & Pick<Nft, "check">;
-  readonly sysctl: Pick<Sysctl, "read">;
   readonly probeDirect: ProbeDirect;
-  readonly probeFast: ProbeFast;
 }
 
 /**
@@ -62,7 +60,7 @@ export async function previewNftables(
   const settings = planner.servesLoopback ? await planLoopback(world.sysctl) : "";
   const further = [
     ...(await directLines(options, told, world.probeDirect)),
-    ...(await previewFast(options.fastPath, world.probeFast)),
+    ...(await previewFast(options.fastPath, OWN_RULES, world)),
   ];
   return { script: settings + script, further, ...(unread !== undefined && { unread }) };
 }

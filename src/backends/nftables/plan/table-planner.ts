@@ -18,7 +18,7 @@ import { slotsIn } from "./listed-slots.ts";
 import { mendTable, type TableMend } from "./mend-table.ts";
 import type { TableFacts } from "./table-facts.ts";
 
-const TABLE_NAME = "portolan";
+export const TABLE_NAME = "portolan";
 const TABLE_COMMENT = "services of this node; written by portolan, changes by hand are undone";
 
 /** What a service or listener wants of a table. */
