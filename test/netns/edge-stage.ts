@@ -132,7 +132,9 @@ export class EdgeStage {
       const method = body === undefined ? "GET" : "POST";
       const headers = { "content-type": "application/json" };
       const socketPath = join(this.folder, "edge.sock");
-      const sent = request({ socketPath, path, method, headers }, (response) => {
+      // A connection for each call: none is kept, to be counted among what the node has open.
+      const options = { socketPath, path, method, headers, agent: false };
+      const sent = request(options, (response) => {
         let read = "";
         response.setEncoding("utf8").on("data", (chunk: string) => {
           read += chunk;
