@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { bundleCommand } from "./bundle.mjs";
 import { ROOT, run } from "./command.mjs";
 
 const TSC = join("node_modules", "typescript", "bin", "tsc");
@@ -38,6 +39,7 @@ export function build() {
   mkdirSync(CACHE, { recursive: true });
   try {
     run(process.execPath, [TSC, "-p", "tsconfig.build.json", "--outDir", fresh]);
+    bundleCommand(fresh);
     rmSync(STAMP, { force: true });
     if (existsSync(DIST)) renameSync(DIST, old);
     renameSync(fresh, DIST);
@@ -84,7 +86,12 @@ function hashSources() {
     .filter((entry) => entry.isFile() && !NOT_BUILT.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const settings = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"];
+  const settings = [
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "package-lock.json",
+    join("scripts", "lib", "bundle.mjs"),
+  ];
   for (const file of [...files, ...settings.map((name) => join(ROOT, name))]) {
     hash
       .update(`${file.slice(ROOT.length)}\0`)

@@ -15,7 +15,7 @@ export const REQUIRE =
 
 /** Threads that backends and engines start, and where these look for them as seen from `HOST_PLACE`. */
 const THREADS = [
-  { source: "src/proxy/loop/proxy-loop.ts", place: "with-threads/loop/proxy-loop" },
+  { source: "src/proxy/loop/proxy-loop.ts", place: "with-threads/host/proxy-loop" },
   { source: "src/edge/tunnel/tunnel-loop.ts", place: "with-threads/host/tunnel-loop" },
 ];
 const HOST_PLACE = "with-threads/host";

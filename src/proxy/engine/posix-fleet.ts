@@ -8,9 +8,9 @@ import type { ChannelId } from "../../net/selector-event-loop.ts";
 import { connectionCap } from "../../net/threads/connection-cap.ts";
 import { createLoopHost } from "../../net/threads/loop-host.ts";
 import { LoopThread, type LoopThreadHost } from "../../net/threads/loop-thread.ts";
-import { workerUrl } from "../../net/threads/worker-url.ts";
 import type { LoopFigures } from "../engine-stats.ts";
 import type { EngineCommand, ProxyProgramData } from "../loop/engine-messages.ts";
+import { LOOP_PROGRAM } from "../loop/loop-program.ts";
 import { parseEngineReport } from "../loop/parse-engine-message.ts";
 import { TicketRatchet } from "../tls/ticket-ratchet.ts";
 import {
@@ -40,8 +40,6 @@ export interface PosixFleetOptions {
 const BACKLOG = 4096;
 /** A loop that dies at once, again and again, must not take the machine with it. */
 const RESTART_AFTER_MS = 100;
-
-const PROGRAM = workerUrl("../loop/proxy-loop", import.meta.url);
 
 /** Where a loop is, and the one after it where it dies. */
 interface Seat {
@@ -272,7 +270,7 @@ export class PosixFleet implements Fleet {
     const loops = Math.max(this.#options.loops, this.#seats.size);
     const loop = await LoopThread.start(this.#host, {
       name,
-      program: PROGRAM,
+      program: LOOP_PROGRAM,
       programData: data,
       tunnels: this.#options.tunnels,
       alwaysSleeps: this.#options.alwaysSleeps ?? false,
