@@ -55,6 +55,17 @@ test("the package holds what is needed, and nothing else", () => {
   expect(files.filter((path) => path.startsWith("dist/") && ofTests.test(path))).toEqual([]);
 });
 
+test("packages that are built into the command come with their licences", () => {
+  const text = readFileSync(join(ROOT, "dist", "cli", "LICENSES.txt"), "utf8");
+  expect(files).toContain("dist/cli/LICENSES.txt");
+  const parts = text.split(/^-{80}$/m).map((part) => part.trim());
+  const names = parts.map((part) => part.split(" ")[0]);
+  expect(names).toEqual(expect.arrayContaining(["commander", "mqtt", "prom-client", "zod"]));
+  expect(names).not.toContain("koffi");
+  // Each says who may do what; a line by itself would be a package without a word about it.
+  expect(parts.filter((part) => !part.includes("\n"))).toEqual([]);
+});
+
 test("publint has nothing to say", async () => {
   const buffer = tarball.buffer;
   expect((await publint({ pack: { tarball: buffer } })).messages).toEqual([]);
