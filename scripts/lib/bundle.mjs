@@ -6,8 +6,11 @@ import { ROOT } from "./command.mjs";
 /** The command, and the threads that it starts: each finds the others beside it. */
 const ENTRIES = ["cli/main", "proxy/loop/proxy-loop", "edge/tunnel/tunnel-loop"];
 const FOLDER = "cli";
-/** Packages that look for files of their own; the others are built in. */
-const NOT_BUILT_IN = ["koffi", "pino", "pino-pretty"];
+/**
+ * Packages that look for files of their own, and `mqtt`, which is rarely needed, and as a chunk would not have its
+ * names. The others are built in.
+ */
+const NOT_BUILT_IN = ["koffi", "mqtt", "pino", "pino-pretty"];
 /** For what is built in and calls `require`, which a module does not have. */
 const REQUIRE =
   'import { createRequire as createRequireOfModule } from "node:module"; const require = createRequireOfModule(import.meta.url);';
