@@ -76,6 +76,6 @@ export async function obstacleBy(
     if (onlooker === undefined) return undefined;
     return `packets would be missed by ${onlooker}; --fast-path on has them pass all the same`;
   } catch (error) {
-    return messageOf(error);
+    return `whether packets would be missed is not known: ${messageOf(error)}; --fast-path on has them pass all the same`;
   }
 }

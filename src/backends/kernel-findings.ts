@@ -1,3 +1,4 @@
+import { CoreError, messageOf } from "../core/errors.ts";
 import type { FindKubeProxy } from "../platform/linux/kube-proxy-presence.ts";
 import type { Sysctl } from "../platform/linux/sysctl.ts";
 import type { Finding } from "./backend.ts";
@@ -6,6 +7,20 @@ const FORWARDING = ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"] as co
 
 export function missing(what: string, remedy: string): Finding {
   return { severity: "missing", what, remedy };
+}
+
+/** What is told where nft does not tell its version. */
+export function brokenNft(error: unknown): Finding {
+  if (error instanceof CoreError && error.code === "ERR_NOT_POSSIBLE_HERE") {
+    return missing(
+      "there is no program nft",
+      "install it: apt-get install nftables, dnf install nftables",
+    );
+  }
+  return missing(
+    `the program nft does not work: ${messageOf(error)}`,
+    "see which one it is (command -v nft) and what becomes of nft --version; where it is broken, install the package nftables anew",
+  );
 }
 
 /** What all backends in the kernel need of the machine around them. */

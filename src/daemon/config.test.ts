@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { IPVS } from "../backends/ipvs/definition.ts";
 import { PRINT } from "../backends/print/definition.ts";
 import { AVAILABLE_BACKENDS } from "./backend-words.ts";
 import { type ConfigInputs, type InstanceConfig, resolveConfig } from "./config.ts";
@@ -99,6 +100,33 @@ test("the error names the place where a word stands", async () => {
   ).rejects.toThrow(
     /^\S+\/portolan.yaml:2: sources\[1\]: "x" is not a source.*\n\S+\/portolan.yaml:3: backends\[1\]: "prnt" is not/,
   );
+});
+
+test.each([
+  ["--to nftables --to iptables", ["nftables", "iptables"], 'is given beside "nftables"'],
+  ["with another between", ["ipvs", "print", "iptables"], 'is given beside "ipvs"'],
+  ["one of them twice", ["iptables", "iptables"], "is given twice"],
+  ["what auto comes to", ["auto", "iptables"], 'is given beside "ipvs"'],
+])("of the kernel's data planes an instance runs one: %s", async (_, to, what) => {
+  const chooseBackend = async () => ({ definition: IPVS, reasons: [] });
+  await expect(resolve({ chooseBackend, flags: { ...RUN, to } })).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    message: `--to: "iptables" ${what}; expected at most one of nftables, iptables, ipvs: there is one data plane of the kernel in a network namespace`,
+  });
+});
+
+test("so it is in a config file; others stand beside one of them", async () => {
+  const file = "version: 1\nsources: ['file:a']\nbackends: [nftables, { to: ipvs }]\n";
+  await expect(resolve({}, file)).rejects.toMatchObject({
+    code: "ERR_CONFIG_INVALID",
+    message: expect.stringMatching(
+      /^\S+\/portolan.yaml:3: backends\[1\]: "ipvs" is given beside "nftables"; expected at most one/,
+    ),
+  });
+  const { backends } = await resolve({
+    flags: { ...RUN, to: ["nftables", "healthchecks", "userspace", "print", "print"] },
+  });
+  expect(backends).toHaveLength(5);
 });
 
 test("a source twice, and TLS by halves, are refused", async () => {

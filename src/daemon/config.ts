@@ -26,6 +26,7 @@ import { type ManagerConfig, resolveManager } from "./manager/manager-config.ts"
 import { MANAGER_OPTIONS } from "./manager/manager-options.ts";
 import { type IdentityConfig, resolveIdentity } from "./mesh/identity-config.ts";
 import { CONFIG_OPTION, CONTROL_OPTIONS, RUN_OPTIONS, type RunValues, WORDS } from "./options.ts";
+import { refuseSecondPlane } from "./refuse-second-plane.ts";
 import { parseSourceSpec, type SourceSpec } from "./source-spec.ts";
 import { readThisMachine } from "./this-machine.ts";
 import { clientTlsOf, serverTlsOf } from "./tls-options.ts";
@@ -230,6 +231,7 @@ async function resolveBackends(
       faults.attempt(() => refuseBackend(entry.to, faults.placeOf(entry.at)));
       continue;
     }
+    faults.attempt(() => refuseSecondPlane(definition.name, uses.keys(), faults.placeOf(entry.at)));
     const own = fileLayer(entry.options, entry.at);
     const options = faults.values(resolveOptions(definition.options, [...given, own, file]));
     const use = (uses.get(definition.name) ?? 0) + 1;

@@ -184,6 +184,30 @@ test("a backend that does not work here is refused with the remedy, and what was
   expect(calls).toEqual(["one drain", "one close"]);
 });
 
+test.each([
+  ["starts all the same is warned of it", undefined, ["kube-proxy runs here"]],
+  ["refuses to start says so once", new CoreError("ERR_NOT_POSSIBLE_HERE", "stop it"), []],
+])("of what works badly a backend that %s", async (_, refusal, expected) => {
+  const { log, lines } = createLog();
+  const able = fakeBackend("one", []).definition;
+  const one = fakeBackend("one", [], {
+    definition: {
+      probe: async () => [
+        { severity: "degraded", what: "kube-proxy runs here", remedy: "stop it" },
+      ],
+      create: async (options, context) => {
+        if (refusal !== undefined) throw refusal;
+        return able.create(options, context);
+      },
+    },
+  });
+  const starting = startInstance(await configOf({}, [one]), createFakeDeps([], { log }));
+  if (refusal === undefined) await (await starting).stop();
+  else await expect(starting).rejects.toBe(refusal);
+  const warnings = lines.filter(({ level }) => level === "warn").map(({ message }) => message);
+  expect(warnings).toEqual(expected);
+});
+
 test("the API server is attached to the store, and counts as applied once that is synced", async () => {
   const config = await configOf({ to: ["api"] });
   let revision = -1;

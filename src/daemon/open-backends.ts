@@ -71,7 +71,6 @@ async function openBackend(
   if (reasons !== undefined) deps.log.info({ backend: name, reasons }, `--to auto takes ${name}`);
   const findings = await definition.probe(deps.machine);
   refuseMissing(name, findings);
-  for (const { what, remedy } of findings) deps.log.warn({ backend: name, remedy }, what);
   const report = new BackendReport({
     report: board.add("backend", name),
     summary: definition.summary,
@@ -93,6 +92,8 @@ async function openBackend(
       ),
     onStatus: () => tell(),
   });
+  // Not before: what it refuses to start with is its error, which is told already.
+  for (const { what, remedy } of findings) deps.log.warn({ backend: name, remedy }, what);
   closers.add(`backend ${name}`, async () => {
     await backend.drain();
     await backend.close();

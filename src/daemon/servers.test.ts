@@ -97,6 +97,23 @@ test("/healthz has the fields of kube-proxy's, and says where a node is about to
   expect((await fetch(`${url}/livez`)).status).toBe(200);
 });
 
+test("/healthz tells of several backends when the one that lags was brought up to date", async () => {
+  let nowMs = 1000;
+  const board = new StatusBoard({ now: () => nowMs });
+  const first = board.add("sync", "nftables");
+  const second = board.add("sync", "healthchecks");
+  const url = await serve(healthRoutes(board, () => nowMs));
+  const lastUpdated = async (): Promise<unknown> => (await fetch(`${url}/healthz`)).json();
+  const updatedAt = (time: string | undefined) => expect.objectContaining({ lastUpdated: time });
+  first.ok("in sync");
+  nowMs = 5000;
+  second.ok("in sync");
+  expect(await lastUpdated()).toEqual(updatedAt("1970-01-01T00:00:01.000Z"));
+  nowMs = 9000;
+  first.ok("in sync");
+  expect(await lastUpdated()).toEqual(updatedAt("1970-01-01T00:00:05.000Z"));
+});
+
 test("only GET and HEAD, only known pages, and a page that throws is a 500", async () => {
   const broken = (): never => {
     throw new Error("broken");

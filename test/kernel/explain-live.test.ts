@@ -79,7 +79,7 @@ describe("what the kernel does is read from it", needs, () => {
     const src = /src=(\S+)/.exec(flow)?.[1] ?? "";
     const { lines } = await explain({ ...PACKET, src, srcPort });
     expect(lines.slice(-2)).toEqual([
-      "1 tracked flows to 10.96.0.1:53",
+      "1 tracked flow to 10.96.0.1:53",
       `  from ${src}:${srcPort} goes to 10.1.0.1:5353 (the packet is of this flow: it goes there, whatever rules say now)`,
     ]);
   });

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { systemExec } from "../../platform/linux/exec.ts";
 import { createNft } from "../../platform/linux/nft/nft.ts";
 import type { Finding, Machine } from "../backend.ts";
-import { missing } from "../kernel-findings.ts";
+import { brokenNft, missing } from "../kernel-findings.ts";
 
 const TUN = "/dev/net/tun";
 
@@ -29,12 +29,10 @@ export async function probeEdge(
   world: EdgeProbeWorld = SYSTEM,
 ): Promise<readonly Finding[]> {
   if (os !== "linux") return [missing(`this is ${os}, and the tunnel is of Linux`, "use Linux")];
-  const version = await world.nftVersion().catch(() => undefined);
+  const version = await world.nftVersion().catch(brokenNft);
   return [
     ...(isRoot ? [] : [missing("only root may open a tunnel", "run it as root")]),
-    ...(version === undefined
-      ? [missing("there is no program nft", "install the package nftables")]
-      : []),
+    ...(typeof version === "string" ? [] : [version]),
     ...(isRoot && !world.canOpen(TUN)
       ? [missing(`${TUN} can not be opened`, `modprobe tun; in a container give it ${TUN}`)]
       : []),

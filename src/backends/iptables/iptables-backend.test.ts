@@ -162,12 +162,18 @@ async function start(setup: Awaited<ReturnType<typeof setUp>>) {
       else if (op.op !== "sync") backend.sink.send(op);
     }
   };
+  /** All that is there, as it follows a reset. */
+  const tellAnew = (): void => {
+    for (const op of new NodeWatcher(store, "here", IPTABLES.sets).poll() ?? []) {
+      if (op.op !== "reset" && op.op !== "sync") backend.sink.send(op);
+    }
+  };
   const sync = async (): Promise<void> => {
     await backend.sink.send({ op: "sync" });
     // A good sync is right, too: what follows is of repairs.
     setup.repairs.length = 0;
   };
-  return { backend, tell, sync };
+  return { backend, tell, tellAnew, sync };
 }
 
 test("a sync that fails says why, and the next one compares everything", async () => {
@@ -189,6 +195,46 @@ test("a sync that fails says why, and the next one compares everything", async (
   expect(setup.tools.scripts).toHaveLength(1);
   expect(setup.tools.scripts[0]?.text).toContain(":KUBE-POSTROUTING");
   expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("a reset with the same state executes not one line, and one with another just what differs", async () => {
+  const setup = await setUp();
+  const { backend, tell, tellAnew, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.scripts.length = 0;
+  backend.sink.reset();
+  tellAnew();
+  await sync();
+  expect(setup.tools.scripts).toEqual([]);
+
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  backend.sink.reset();
+  tellAnew();
+  await sync();
+  expect(setup.tools.scripts).toHaveLength(1);
+  expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+  expect(setup.tools.scripts[0]?.text).not.toContain(":KUBE-POSTROUTING");
+});
+
+test("between a reset and the next sync all is as it was, also to a repair", async () => {
+  const setup = await setUp();
+  const { backend, tell, tellAnew, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.scripts.length = 0;
+  backend.sink.reset();
+  expect(backend.status().summary).toMatch(/^1 services, 1 endpoints, /);
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([undefined]);
+  const [script] = setup.tools.scripts.filter(({ program }) => program === "iptables-nft-restore");
+  expect(script?.text).toContain("10.1.0.1:53");
+
+  setup.tools.scripts.length = 0;
+  tellAnew();
+  await sync();
+  expect(setup.tools.scripts).toEqual([]);
 });
 
 test("a first sync of many services that fails half-way is made up for, with all of them", async () => {

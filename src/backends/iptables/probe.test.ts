@@ -71,6 +71,23 @@ test.each([
   expect(findings).toEqual([{ severity: "missing", what, remedy: expect.stringMatching(remedy) }]);
 });
 
+test("a tool that crashes is told as it is, and not as a kernel that lacks something", async () => {
+  const why = "iptables-nft-restore -w 30 --noflush --test: was ended by SIGSEGV";
+  const exec: Exec = {
+    run: async (program, args) => {
+      if (program === "iptables-nft-restore") throw new CoreError("ERR_PROGRAM_FAILED", why);
+      return tools({}).run(program, args);
+    },
+  };
+  expect(await probeIptables(MACHINE, world({ exec }))).toEqual([
+    {
+      severity: "missing",
+      what: `rules can not be changed: ${why}`,
+      remedy: expect.stringMatching(/^see what becomes of iptables-nft-restore --version/),
+    },
+  ]);
+});
+
 test("what is probed changes nothing", async () => {
   const calls: string[] = [];
   const exec: Exec = {

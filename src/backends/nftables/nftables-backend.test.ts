@@ -325,6 +325,29 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(await rig.run("list", "chain", "ip", "portolan", "dispatch")).not.toContain("accept");
   });
 
+  test.each([
+    ["by netlink", [endpoint(1), endpoint(3)]],
+    ["by nft", [endpoint(1), endpoint(2), service({ name: "other", clusterIPs: ["10.96.0.2"] })]],
+  ])("what others did before a sync is undone by the check after it: %s", async (_how, next) => {
+    const rig = new Rig();
+    const backend = await rig.start();
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    await rig.run("add rule ip portolan dispatch accept");
+    await rig.apply(service(), ...next);
+    expect(rig.warnings).toEqual([]);
+    await rig.check();
+    expect(rig.warnings).toEqual([
+      expect.stringContaining("others changed the rules, which is undone"),
+    ]);
+    const repairs = () =>
+      backend.metrics?.().find(({ name }) => name === "nftables_repairs_total")?.samples;
+    expect(repairs()).toMatchObject([{ value: 1 }]);
+    expect(await rig.run("list", "chain", "ip", "portolan", "dispatch")).not.toContain("accept");
+    const before = await rig.generation();
+    await rig.check();
+    expect([await rig.generation(), repairs()]).toMatchObject([before, [{ value: 1 }]]);
+  });
+
   test("a change that the kernel does not expect becomes one full transaction", async () => {
     const rig = new Rig();
     await rig.start();

@@ -1,7 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { CoreError } from "../../core/errors.ts";
-import { systemExec } from "../../platform/linux/exec.ts";
+import { type Exec, systemExec } from "../../platform/linux/exec.ts";
 import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { type ProbeWorld, probeNftables } from "./probe.ts";
@@ -27,13 +30,23 @@ const fails = (message: string) => async () => {
   throw new CoreError("ERR_PROGRAM_FAILED", message);
 };
 
+const isMissing = async () => {
+  throw new CoreError("ERR_NOT_POSSIBLE_HERE", "nft --version: there is no such program");
+};
+
 test("finds nothing missing where all is there", async () => {
   expect(await probeNftables(ROOT, world())).toEqual([]);
 });
 
 test.each([
   ["another system", { os: "darwin", isRoot: true } as const, world(), "this is darwin"],
-  ["no nft", ROOT, world({ version: fails("gone") }), "there is no program nft"],
+  ["no nft", ROOT, world({ version: isMissing }), "there is no program nft"],
+  [
+    "an nft that does not work",
+    ROOT,
+    world({ version: fails("nft --version: was ended by SIGSEGV") }),
+    "the program nft does not work: nft --version: was ended by SIGSEGV",
+  ],
   ["an old nft", ROOT, world({ version: async () => "0.9.8" }), "nft 0.9.8 is too old"],
   ["an old kernel", ROOT, world({}, "5.4.0-42"), "kernel 5.4.0-42 is too old"],
   ["no root", { os: "linux", isRoot: false } as const, world(), "only root"],
@@ -68,6 +81,41 @@ test("a kube-proxy that lives is a warning", async () => {
   expect(findings).toMatchObject([
     { severity: "degraded", what: "kube-proxy runs here (pid 7) and serves the same services" },
   ]);
+});
+
+describe("a program nft", requires("linux"), () => {
+  /** The first one in PATH. */
+  async function probeWith(script: string | undefined) {
+    const folder = await mkdtemp(join(tmpdir(), "portolan-nft-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    if (script !== undefined) {
+      await writeFile(join(folder, "nft"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    const exec: Exec = {
+      run: (program, args, options) =>
+        systemExec.run(program, args, { ...options, env: { PATH: folder } }),
+    };
+    return probeNftables(ROOT, { ...world(), nft: createNft(exec) });
+  }
+  const ANEW = expect.stringContaining("command -v nft");
+
+  test.each([
+    ["crashes", "kill -SEGV $$", "nft --version: was ended by SIGSEGV"],
+    [
+      "lacks a library",
+      "echo 'libnftables.so.1: cannot open' >&2; exit 127",
+      "nft --version: ended with exit code 127: libnftables.so.1: cannot open",
+    ],
+  ])("that %s is not told to be missing", async (_, script, why) => {
+    const what = `the program nft does not work: ${why}`;
+    expect(await probeWith(script)).toEqual([{ severity: "missing", what, remedy: ANEW }]);
+  });
+
+  test("that is missing is to be installed", async () => {
+    const remedy = expect.stringMatching(/^install it: /);
+    const what = "there is no program nft";
+    expect(await probeWith(undefined)).toEqual([{ severity: "missing", what, remedy }]);
+  });
 });
 
 describe("the kernel", requires("linux", "root", "nft"), () => {

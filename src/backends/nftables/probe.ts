@@ -5,7 +5,7 @@ import type { FindKubeProxy } from "../../platform/linux/kube-proxy-presence.ts"
 import { isDenied, type Nft } from "../../platform/linux/nft/nft.ts";
 import type { Sysctl } from "../../platform/linux/sysctl.ts";
 import type { Finding, Machine } from "../backend.ts";
-import { missing, surroundingFindings } from "../kernel-findings.ts";
+import { brokenNft, missing, surroundingFindings } from "../kernel-findings.ts";
 import { NFTABLES_OPTIONS } from "./options.ts";
 import { tableFacts } from "./plan/table-facts.ts";
 import { TablePlanner } from "./plan/table-planner.ts";
@@ -25,8 +25,6 @@ const OLDEST_KERNEL = "5.13";
 /** A table that is not there: what is in ours, perhaps of another version, says nothing of the kernel. */
 const PROBED_TABLE = "portolan-probe";
 
-const INSTALL_NFT = "install it: apt-get install nftables, dnf install nftables";
-
 /** What is missing here; touches nothing. */
 export async function probeNftables(
   { os, isRoot }: Machine,
@@ -35,8 +33,8 @@ export async function probeNftables(
   if (os !== "linux") {
     return [missing(`nftables is of Linux; this is ${os}`, "use --to userspace")];
   }
-  const version = await world.nft.version().catch(() => undefined);
-  if (version === undefined) return [missing("there is no program nft", INSTALL_NFT)];
+  const version = await world.nft.version().catch(brokenNft);
+  if (typeof version !== "string") return [version];
   if (isOlder(version, OLDEST_NFT)) {
     return [missing(`nft ${version} is too old`, `install nft ${OLDEST_NFT} or newer`)];
   }

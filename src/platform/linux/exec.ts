@@ -47,6 +47,7 @@ const PIPE_BYTES = 65_536;
 /** So many lines of what a program complained about stand in an error. */
 const MAX_ERROR_LINES = 4;
 const MAX_ERROR_LINE_LENGTH = 300;
+const ENDED = "ended with exit code";
 
 export const systemExec: Exec = { run: runProgram };
 
@@ -70,7 +71,16 @@ export function failedProgram(
 ): CoreError {
   const complaint = firstLines(stderr);
   const said = complaint === "" ? "" : `: ${complaint}`;
-  return fail("ERR_PROGRAM_FAILED", program, args, `ended with exit code ${exitCode}${said}`);
+  return fail("ERR_PROGRAM_FAILED", program, args, `${ENDED} ${exitCode}${said}`);
+}
+
+/** Whether a program came to its end and said why not; else it crashed, hung or could not be started. */
+export function isComplaint(error: unknown): boolean {
+  return (
+    error instanceof CoreError &&
+    error.code === "ERR_PROGRAM_FAILED" &&
+    error.message.includes(ENDED)
+  );
 }
 
 function runProgram(

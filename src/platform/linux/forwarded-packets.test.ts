@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { requires } from "../../../test/support/requires.ts";
 import { openForwardedPackets, parseForwardedV4, parseForwardedV6 } from "./forwarded-packets.ts";
@@ -32,3 +33,25 @@ test("asks this kernel again and again", requires("linux"), () => {
     packets.close();
   }
 });
+
+test("what was opened is closed", requires("linux"), () => {
+  const before = openCounters();
+  const packets = openForwardedPackets();
+  expect(openCounters()).toBeGreaterThan(before);
+  packets.close();
+  expect(openCounters()).toBe(before);
+});
+
+/** How many descriptors this process has of the kernel's counters, which may be called `snmp (deleted)`, too. */
+function openCounters(): number {
+  return readdirSync("/proc/self/fd").filter((name) => /\/net\/snmp/.test(targetOf(name))).length;
+}
+
+/** The one by which the folder is read is gone by then. */
+function targetOf(descriptor: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return "";
+  }
+}

@@ -11,6 +11,7 @@ import {
   UCRED_BYTES,
 } from "./abi.ts";
 import { close } from "./io-calls.ts";
+import { KERNEL_PLANES, type KernelPlane } from "./kernel-planes.ts";
 import { allocateNative } from "./native-memory.ts";
 import { getsockopt, listen, socket } from "./socket-calls.ts";
 import { bindTo, connectTo } from "./socket-names.ts";
@@ -20,11 +21,6 @@ export interface InstanceLock {
   /** Lets the next one in. May be called more than once; the end of the process does it too. */
   release(): void;
 }
-
-/** The data planes of the kernel. They serve the same addresses: whichever meets a packet first would win. */
-const KERNEL_PLANES = ["nftables", "iptables", "ipvs"] as const;
-
-type KernelPlane = (typeof KERNEL_PLANES)[number];
 
 /** What all of them hold, beside the lock of their own name. */
 const SHARED_NAME = "kernel data plane";

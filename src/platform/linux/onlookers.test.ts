@@ -124,13 +124,20 @@ describe("rules of others", requires("linux", "root", "nft", "iptables"), () => 
     });
   });
 
-  test("that the tools can not read count as others'", async () => {
+  test("that a tool can not read are no answer, and why is told", async () => {
     const { run, find } = rig();
     await run("iptables-nft", "-N", "KUBE-FORWARD");
     await run("iptables-nft", "-A", "FORWARD", "-j", "KUBE-FORWARD");
     const exec: Exec = { run: async () => ({ exitCode: 1, stdout: "", stderr: "no" }) };
-    expect(await find({ exec })).toBe(
-      "rules of others in chain FORWARD of table filter (iptables-nft)",
+    await expect(find({ exec })).rejects.toMatchObject({
+      code: "ERR_PROGRAM_FAILED",
+      message:
+        "the rules of chain FORWARD of table filter (iptables-nft) could not be read: iptables-nft -w 30 -t filter -S FORWARD: ended with exit code 1: no",
+      cause: { code: "ERR_PROGRAM_FAILED" },
+    });
+    const missing: Exec = { run: (_, args) => systemExec.run("/nowhere/iptables-nft", args) };
+    await expect(find({ exec: missing })).rejects.toThrow(
+      /^the rules of chain FORWARD .* could not be read: .*there is no such program; install it$/,
     );
   });
 });

@@ -1,3 +1,4 @@
+import { CoreError, messageOf } from "../../core/errors.ts";
 import { FAMILIES, type Family } from "../../core/model/address.ts";
 import type { BaseChain, ChainFamily } from "../../wire/netlink/nftables/chain-dump.ts";
 import type { Exec } from "./exec.ts";
@@ -42,7 +43,7 @@ const IP_FAMILIES: ReadonlyMap<ChainFamily, Family> = new Map([
  * Looks for rules of others that every forwarded packet meets: they may count, limit or log packets, and would miss
  * those that pass without the rules.
  * @returns the first of them, in words, or undefined where there are none
- * @throws CoreError ERR_SYSTEM_CALL
+ * @throws CoreError ERR_SYSTEM_CALL, ERR_PROGRAM_FAILED where a tool does not tell whose rules there are
  */
 export async function findOnlooker(
   own: OwnRules,
@@ -84,18 +85,20 @@ function legacyHooks(world: OnlookersWorld): readonly HookChain[] {
   );
 }
 
-/** Where the tools can not tell, nobody knows that they are ours. */
 async function hasRulesOfOthers(hook: HookChain, own: OwnRules, exec: Exec): Promise<boolean> {
-  try {
-    const rules = await listHookRules(hook, exec);
-    return rules.some((rule) => !own.isOwnRule(hook, rule));
-  } catch {
-    return true;
-  }
+  const rules = await listHookRules(hook, exec).catch((cause: unknown) => {
+    const what = `the rules of ${placeOf(hook)} could not be read: ${messageOf(cause)}`;
+    throw new CoreError("ERR_PROGRAM_FAILED", what, { cause });
+  });
+  return rules.some((rule) => !own.isOwnRule(hook, rule));
 }
 
-function wordsOf({ family, mode, table, name }: HookChain): string {
-  return wordsFor(`${table} (${commandOf(family, mode)})`, name);
+function wordsOf(hook: HookChain): string {
+  return `rules of others in ${placeOf(hook)}`;
+}
+
+function placeOf({ family, mode, table, name }: HookChain): string {
+  return `chain ${name} of table ${table} (${commandOf(family, mode)})`;
 }
 
 function wordsFor(table: string, chain: string): string {

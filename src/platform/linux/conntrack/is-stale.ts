@@ -18,7 +18,6 @@ export interface DesiredFlows {
  */
 export function isStale(flow: Flow, desired: DesiredFlows): boolean {
   const { protocol, original, reply, isDestinationNat } = flow;
-  if (protocol === "TCP") return false;
   const endpoints = desired.endpointsFor(protocol, original.dst, original.dstPort);
   if (endpoints === undefined) return false;
   if (!isDestinationNat) return endpoints.size > 0;

@@ -1,6 +1,6 @@
 import type { Family } from "../../../core/model/address.ts";
 import { type Exec, execChecked } from "../exec.ts";
-import { commandOf, type IptablesMode } from "./iptables-tool.ts";
+import { commandOf, type IptablesMode, WAIT_FOR_LOCK } from "./iptables-tool.ts";
 
 /** A chain that the kernel leads packets to; its table may be one that has nothing of ours. */
 export interface HookChain {
@@ -18,7 +18,7 @@ export async function listHookRules(
   { family, mode, table, name }: HookChain,
   exec: Exec,
 ): Promise<readonly string[]> {
-  const args = ["-t", table, "-S", name];
+  const args = [...WAIT_FOR_LOCK, "-t", table, "-S", name];
   const { stdout } = await execChecked(exec, commandOf(family, mode), args);
   const lead = `-A ${name}`;
   // One that neither asks nor does anything, but counts, is its name alone.

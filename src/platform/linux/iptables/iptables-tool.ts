@@ -26,6 +26,8 @@ const TIMEOUT_MS = 900_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
 /** How long to wait for other programs that change rules, which the legacy tools shut out. */
 const LOCK_WAIT_SECONDS = 30;
+/** As commands take it. */
+export const WAIT_FOR_LOCK: readonly string[] = ["-w", String(LOCK_WAIT_SECONDS)];
 
 /** `ip6tables-legacy`. */
 export function commandOf(family: Family, mode: IptablesMode): string {
@@ -34,7 +36,7 @@ export function commandOf(family: Family, mode: IptablesMode): string {
 
 /** What is executed to change rules: `iptables-nft-restore`, with its arguments. */
 export function restoreCommand(family: Family, mode: IptablesMode): readonly [string, ...string[]] {
-  return [`${commandOf(family, mode)}-restore`, "-w", String(LOCK_WAIT_SECONDS), "--noflush"];
+  return [`${commandOf(family, mode)}-restore`, ...WAIT_FOR_LOCK, "--noflush"];
 }
 
 export function createIptablesTool(family: Family, mode: IptablesMode, exec: Exec): IptablesTool {

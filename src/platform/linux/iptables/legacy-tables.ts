@@ -12,13 +12,13 @@ const PATHS: Readonly<Record<Family, string>> = {
  * The tables that the legacy tools of iptables made here; none where the kernel has no such tables.
  * @throws CoreError ERR_SYSTEM_CALL where it does not tell everyone
  */
-export function readLegacyTables(family: Family): readonly string[] {
+export function readLegacyTables(family: Family, path: string = PATHS[family]): readonly string[] {
   try {
-    return readFileSync(PATHS[family], "utf8")
+    return readFileSync(path, "utf8")
       .split("\n")
       .filter((name) => name !== "");
   } catch (cause) {
-    if (!existsSync(PATHS[family])) return [];
+    if (!existsSync(path)) return [];
     throw new CoreError("ERR_SYSTEM_CALL", messageOf(cause), { cause });
   }
 }

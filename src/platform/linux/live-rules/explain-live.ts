@@ -59,7 +59,7 @@ function describeFlows(flows: readonly Flow[], packet: Packet): readonly string[
   const shown = [...own, ...flows.filter((flow) => !own.includes(flow))].slice(0, MAX_FLOWS);
   const more = flows.length - shown.length;
   return [
-    `${flows.length} tracked flows to ${where}`,
+    `${flows.length} tracked ${flows.length === 1 ? "flow" : "flows"} to ${where}`,
     ...shown.map((flow) => `  ${describeFlow(flow)}${own.includes(flow) ? OWN : ""}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];

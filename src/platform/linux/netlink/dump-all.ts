@@ -4,6 +4,9 @@ import { type NetlinkRequest, type NetlinkSocket, requestError } from "./netlink
 /** A dump that changes meanwhile is repeated so often at most. */
 const MAX_DUMPS = 5;
 
+/** What asks the kernel; tests give their own. */
+export type DumpSocket = Pick<NetlinkSocket, "exchange">;
+
 export interface Dump<T> {
   readonly items: readonly T[];
   /** Whether nothing changed while they were read: else some may be missing. */
@@ -12,7 +15,7 @@ export interface Dump<T> {
 
 /** Reads a list of the kernel. @throws CoreError ERR_SYSTEM_CALL */
 export async function dumpAll<T>(
-  socket: NetlinkSocket,
+  socket: DumpSocket,
   what: string,
   write: NetlinkRequest["write"],
   parse: (view: DataView, from: number, to: number) => T,

@@ -49,6 +49,21 @@ test("a table that is not there is no error, anything else is", async () => {
   await expect(createNft(broken.exec).list(TABLE)).rejects.toThrow("nft list table ip t: ended");
 });
 
+test("is waited for ten seconds only to tell its version", async () => {
+  const limits: (number | undefined)[] = [];
+  const exec: Exec = {
+    run: async (_program, _args, options) => {
+      limits.push(options?.timeoutMs);
+      return { exitCode: 1, stdout: "", stderr: "broken" };
+    },
+  };
+  await expect(createNft(exec).version()).rejects.toMatchObject({
+    code: "ERR_PROGRAM_FAILED",
+    message: "nft --version: ended with exit code 1: broken",
+  });
+  expect(limits).toEqual([10_000]);
+});
+
 test("reads its version", async () => {
   const { exec } = answering({ stdout: "nftables v1.0.6 (Lester Gooch #5)\n" });
   expect(await createNft(exec).version()).toBe("1.0.6");

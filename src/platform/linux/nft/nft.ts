@@ -1,5 +1,5 @@
 import { CoreError } from "../../../core/errors.ts";
-import { type Exec, failedProgram } from "../exec.ts";
+import { type Exec, execChecked, failedProgram } from "../exec.ts";
 import { type ListedContainer, type NftListing, parseListing } from "./parse-listing.ts";
 import type { NftTable } from "./table-script.ts";
 
@@ -22,12 +22,17 @@ export interface Nft {
     container: string,
     kind: ListedContainer["kind"],
   ): Promise<readonly string[]>;
-  /** `1.0.6`. @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no nft */
+  /**
+   * `1.0.6`.
+   * @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no nft, ERR_PROGRAM_FAILED where it does not work
+   */
   version(): Promise<string>;
 }
 
 /** 50,000 services take seconds; what takes this long is stuck. */
 const TIMEOUT_MS = 120_000;
+/** To that it has an answer of its own. */
+const VERSION_TIMEOUT_MS = 10_000;
 const MAX_LISTING_BYTES = 1024 * 1024 * 1024;
 
 const SAYS_EXISTS = "File exists";
@@ -72,7 +77,8 @@ export function createNft(exec: Exec): Nft {
       return parseListing(text).containers.get(container)?.elements ?? [];
     },
     version: async () => {
-      const { stdout } = await nft(["--version"]);
+      const limits = { timeoutMs: VERSION_TIMEOUT_MS };
+      const { stdout } = await execChecked(exec, "nft", ["--version"], limits);
       return /v(\d+(?:\.\d+)*)/.exec(stdout)?.[1] ?? "0";
     },
   };
