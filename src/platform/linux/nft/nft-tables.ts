@@ -1,0 +1,55 @@
+import { CoreError } from "../../../core/errors.ts";
+import { NETLINK_NETFILTER } from "../../../wire/netlink/conntrack/conntrack-words.ts";
+import {
+  isDormant,
+  parseTable,
+  type TableState,
+  writeTableDump,
+  writeWaking,
+} from "../../../wire/netlink/nftables/table-messages.ts";
+import { dumpAll } from "../netlink/dump-all.ts";
+import { refuseOverrun } from "../netlink/exchange-batches.ts";
+import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
+
+/**
+ * Tables of a network namespace that are there and meet no packet (`flags dormant`), over netlink: the tools of
+ * iptables do not tell it of theirs.
+ */
+export interface DormantTables {
+  /** @throws CoreError ERR_SYSTEM_CALL */
+  list(): Promise<readonly TableState[]>;
+  /** Wakes at least one of those listed, in one transaction. @throws CoreError ERR_SYSTEM_CALL */
+  wake(tables: readonly TableState[]): Promise<void>;
+}
+
+/** In the network namespace that the thread is in at each call. */
+export const DORMANT_TABLES: DormantTables = { list: listDormantTables, wake: wakeTables };
+
+export async function listDormantTables(): Promise<readonly TableState[]> {
+  const socket = new NetlinkSocket(NETLINK_NETFILTER);
+  try {
+    const { items, isWhole } = await dumpAll(socket, "listing tables", writeTableDump, parseTable);
+    if (isWhole) return items.filter((table) => table !== undefined).filter(isDormant);
+    throw new CoreError("ERR_SYSTEM_CALL", "listing tables: others change rules all the time");
+  } finally {
+    socket.close();
+  }
+}
+
+async function wakeTables(tables: readonly TableState[]): Promise<void> {
+  const socket = new NetlinkSocket(NETLINK_NETFILTER);
+  try {
+    const answer = await socket.exchange({
+      count: tables.length,
+      write: (writer, first) => writeWaking(writer, first, tables),
+    });
+    refuseOverrun(answer);
+    for (const failure of answer.failures) {
+      const table = tables[failure.index];
+      const what = table === undefined ? "tables" : `table ${table.family} ${table.name}`;
+      throw requestError(`waking the dormant ${what}`, failure);
+    }
+  } finally {
+    socket.close();
+  }
+}
