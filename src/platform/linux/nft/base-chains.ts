@@ -7,12 +7,22 @@ import {
 } from "../../../wire/netlink/nftables/chain-dump.ts";
 import { dumpAll } from "../netlink/dump-all.ts";
 import { NetlinkSocket } from "../netlink/netlink-socket.ts";
+import { listDormantTables } from "./nft-tables.ts";
 
 /**
- * The chains that packets come to by themselves, of all tables of the network namespace that this thread is in.
+ * The chains that packets come to by themselves, of all tables of the network namespace that this thread is in
+ * that are not dormant.
  * @throws CoreError ERR_SYSTEM_CALL
  */
 export async function listBaseChains(): Promise<readonly BaseChain[]> {
+  // Begun together: after the first answer the thread may be in another namespace.
+  const [chains, dormant] = await Promise.all([listAllBaseChains(), listDormantTables()]);
+  if (dormant.length === 0) return chains;
+  const asleep = new Set(dormant.map(({ family, name }) => `${family} ${name}`));
+  return chains.filter(({ family, table }) => !asleep.has(`${family} ${table}`));
+}
+
+async function listAllBaseChains(): Promise<readonly BaseChain[]> {
   const socket = new NetlinkSocket(NETLINK_NETFILTER);
   try {
     const chains = await dumpAll(socket, "listing chains", writeChainDump, parseBaseChain);
