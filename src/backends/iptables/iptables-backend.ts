@@ -174,14 +174,19 @@ export class IptablesBackend implements Backend {
   /** May be called again, where another backend's failed: what is there stays. */
   async #setup(): Promise<void> {
     if (this.#proxiers.size > 0) return;
-    const { exec, sysctl } = this.#world;
+    const { exec, sysctl, dormant } = this.#world;
     this.#isLiberal = await isLiberal(sysctl);
     // The kernel counts the transactions of nf_tables alone.
     if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
     const generation = this.#generation;
     const { log } = this.#context;
     const watch = new ChangeWatch(generation && (() => generation.read()), log);
-    const shared = { watch, planning: new Turns(), log };
+    const shared = {
+      watch,
+      planning: new Turns(),
+      dormant: this.#mode === "nft" ? dormant : undefined,
+      log,
+    };
     this.#proxiers = new Map(
       this.#writable.families.map((family) => {
         const tool = createIptablesTool(family, this.#mode, exec);
