@@ -33,7 +33,9 @@ export interface ProxierSetting {
 
 export interface SyncReport {
   readonly kind: "full" | "partial" | "none";
-  /** Lines that were executed. */
+  /** Tables that no packet met, in words. */
+  readonly woken: readonly string[];
+  /** Lines that were executed, and tables that were woken. */
   readonly lines: number;
 }
 
@@ -152,7 +154,7 @@ export class FamilyProxier {
       return this.#syncAll(setting);
     }
     this.#pending.clear();
-    return { kind: script.isEmpty ? "none" : "partial", lines: script.size };
+    return { kind: script.isEmpty ? "none" : "partial", woken: [], lines: script.size };
   }
 
   /** Looks whether the kernel has what it was told, or was to be told, and repairs it. */
@@ -181,11 +183,7 @@ export class FamilyProxier {
     this.#pending.clear();
     this.#rightText = undefined;
     const { woken, lines } = await this.#write(this.#planAll(setting));
-    const { family } = this.#tool;
-    for (const line of woken) {
-      this.#log.warn({ backend: "iptables", family }, `${line}: packets meet its rules again`);
-    }
-    return { kind: "full", lines };
+    return { kind: "full", woken, lines };
   }
 
   #planAll(setting: ProxierSetting): Plan {

@@ -31,7 +31,7 @@ import {
   type IptablesValues,
   proxierSettingOf,
 } from "./create-context.ts";
-import { FamilyProxier } from "./family-proxier.ts";
+import { FamilyProxier, type SyncReport } from "./family-proxier.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { NodeRules } from "./node-rules.ts";
 import { planRemoval } from "./plan/plan-removal.ts";
@@ -220,7 +220,9 @@ export class IptablesBackend implements Backend {
       [...this.#proxiers].reverse().map(async ([family, proxier]) => {
         const setting = proxierSettingOf(family, fixed, this.#rules);
         if (family === "v4") this.#needsLoopback = setting.guardsLoopback;
-        this.#metrics.synced(family, await proxier.sync(changed, setting));
+        const report = await proxier.sync(changed, setting);
+        this.#metrics.synced(family, report);
+        this.#tellWoken(family, report);
         // After the rules, which then keep strangers' packets out.
         if (setting.guardsLoopback) await this.#loopback.open();
       }),
@@ -248,6 +250,12 @@ export class IptablesBackend implements Backend {
         const what = { backend: NAME, err: error };
         this.#context.log.error(what, "connections could not be led to endpoints at once");
       });
+  }
+
+  #tellWoken(family: Family, { woken }: SyncReport): void {
+    for (const line of woken) {
+      this.#context.log.warn({ backend: NAME, family }, `${line}: packets meet its rules again`);
+    }
   }
 
   #tellFirstSync(): void {

@@ -55,7 +55,10 @@ async function preview({ flags = {}, objects, dormant = [] }: Wanted): Promise<s
   const { values } = resolveOptions(IPTABLES.options, [flagLayer(flags)]);
   if (values === undefined) throw new Error("options");
   const none = () => undefined;
-  const log = { debug: none, info: none, warn: none, error: none };
+  const warn = (_: object, text: string): void => {
+    throw new Error(`a preview does nothing: ${text}`);
+  };
+  const log = { debug: none, info: none, warn, error: none };
   const context = { nodeName: "here", log, stdout: process.stdout };
   const world = {
     exec: NO_RULES,
