@@ -7,7 +7,7 @@ import { explainDirect } from "../platform/linux/live-rules/explain-direct.ts";
 import { explainFast } from "../platform/linux/live-rules/explain-fast.ts";
 import { explainLive } from "../platform/linux/live-rules/explain-live.ts";
 import { readOwnAddresses } from "../platform/linux/live-rules/read-live-facts.ts";
-import { DORMANT_TABLES } from "../platform/linux/nft/nft-tables.ts";
+import { NFT_TABLES } from "../platform/linux/nft/nft-tables.ts";
 import type { LiveAnswer } from "./backend.ts";
 
 const ROOT = 0;
@@ -24,7 +24,7 @@ export async function linuxLiveAnswer(packet: Packet): Promise<LiveAnswer> {
   const { outcomes, lines } = await explainLive(packet, {
     exec: systemExec,
     openConntrack: openConntrackTable,
-    listDormant: DORMANT_TABLES.list,
+    listTables: NFT_TABLES.list,
     ownAddresses: readOwnAddresses,
   });
   return {

@@ -8,7 +8,7 @@ import { explainLive } from "../../src/platform/linux/live-rules/explain-live.ts
 import { hashValue } from "../../src/platform/linux/live-rules/hash-value.ts";
 import { readOwnAddresses } from "../../src/platform/linux/live-rules/read-live-facts.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
-import { DORMANT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
+import { NFT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
 import { requires } from "../support/requires.ts";
 
 const PACKET: Packet = {
@@ -31,16 +31,22 @@ function openNamespace() {
     "route add local 10.0.0.0/8 dev lo",
   ];
   run("ip", ["-batch", "-"], links.join("\n"));
+  const asked: string[] = [];
   const explain = (packet: Packet = PACKET) =>
     explainLive(packet, {
-      exec: { run: (...args) => namespace.run(() => systemExec.run(...args)) },
-      listDormant: () => namespace.run(DORMANT_TABLES.list),
+      exec: {
+        run: (program, args, options) => {
+          asked.push([program, ...args].join(" "));
+          return namespace.run(() => systemExec.run(program, args, options));
+        },
+      },
+      listTables: () => namespace.run(NFT_TABLES.list),
       openConntrack: () => namespace.run(openConntrackTable),
       ownAddresses: () => namespace.run(readOwnAddresses),
     });
   const shares = async (packet?: Packet) =>
     Object.fromEntries(sharesOf((await explain(packet)).outcomes));
-  return { run, explain, shares };
+  return { run, asked, explain, shares };
 }
 
 const TABLE = `table ip byhand {
@@ -94,6 +100,18 @@ describe("what the kernel does is read from it", needs, () => {
     expect(await shares()).toEqual({ untouched: 1 });
     for (const table of ["x", "byhand"]) run("nft", ["add", "table", "ip", table]);
     expect(await shares()).toEqual({ drop: 1 });
+  });
+
+  test("of tables that are dormant nft is not asked in JSON, where it may print nothing", async () => {
+    const { run, asked, shares } = openNamespace();
+    run("nft", ["-f", "-"], TABLE);
+    run("nft", ["add table ip sleeps { flags dormant; }"]);
+    run("nft", ["add table inet works"]);
+    expect(await shares()).toEqual({ "10.1.0.1:5353": 1 });
+    expect(asked.filter((call) => call.startsWith("nft -j"))).toEqual([
+      "nft -j list table ip byhand",
+      "nft -j list table inet works",
+    ]);
   });
 
   test("so are those of iptables-nft, and not those of the same name of the legacy tools", async () => {

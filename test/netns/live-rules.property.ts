@@ -16,7 +16,7 @@ import type { LiveFacts } from "../../src/platform/linux/live-rules/live-packet.
 import { readOwnAddresses } from "../../src/platform/linux/live-rules/read-live-facts.ts";
 import { readLiveRules } from "../../src/platform/linux/live-rules/read-live-rules.ts";
 import { walkRuleset } from "../../src/platform/linux/live-rules/walk-ruleset.ts";
-import { DORMANT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
+import { NFT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
 import type { RawOptions } from "./backend-messages.ts";
 import { BackendProcess } from "./backend-process.ts";
 import { NamespaceNetwork } from "./namespace-network.ts";
@@ -96,7 +96,7 @@ async function disagreements(
 ): Promise<readonly string[]> {
   const rules = await readLiveRules({
     exec: execIn(network),
-    listDormant: () => network.inside("node-a", DORMANT_TABLES.list),
+    listTables: () => network.inside("node-a", NFT_TABLES.list),
   });
   const facts = factsOf(network);
   const router = createRouter({ global: globalStateOf(objects), node: TOPOLOGY.node });

@@ -6,7 +6,7 @@ import { compareJumps, removeJumps } from "../../platform/linux/iptables/compare
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave, type SavedChains } from "../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
-import type { DormantTables } from "../../platform/linux/nft/nft-tables.ts";
+import type { NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import { isIpvsOnlyChain, isKubeProxyChain, isOwnedChain } from "../kube-chains.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
@@ -55,7 +55,7 @@ export interface SharedByFamilies {
   /** In which all rules are worked out: who was first has the tool busy while the other one does. */
   readonly planning: Turns;
   /** Tables of nftables, which those of iptables-nft are; undefined with the legacy tools. */
-  readonly dormant: DormantTables | undefined;
+  readonly nftTables: NftTables | undefined;
   readonly log: Log;
 }
 
@@ -106,7 +106,7 @@ export class FamilyProxier {
   readonly #source: RulesSource;
   readonly #watch: ChangeWatch;
   readonly #planning: Turns;
-  readonly #dormant: DormantTables | undefined;
+  readonly #nftTables: NftTables | undefined;
   readonly #log: Log;
   readonly #ruleset = new Ruleset();
   readonly #pending = new Set<string>();
@@ -122,7 +122,7 @@ export class FamilyProxier {
     this.#source = source;
     this.#watch = shared.watch;
     this.#planning = shared.planning;
-    this.#dormant = shared.dormant;
+    this.#nftTables = shared.nftTables;
     this.#log = shared.log;
   }
 
@@ -222,8 +222,8 @@ export class FamilyProxier {
 
   /** After the rules: what packets then meet is right. */
   async #wake(): Promise<readonly string[]> {
-    if (this.#dormant === undefined) return [];
-    return wakeOwnTables(this.#tool.family, this.#dormant, this.#watch);
+    if (this.#nftTables === undefined) return [];
+    return wakeOwnTables(this.#tool.family, this.#nftTables, this.#watch);
   }
 
   /** Settles when all is worked out, which the tool may be busy with for longer. */

@@ -108,7 +108,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       close: none,
     }),
     openGeneration: () => ({ read: async () => generation, close: none }),
-    dormant: {
+    nftTables: {
       list: async () => asleep.tables,
       wake: async (tables) => {
         if (asleep.isStuck) throw new CoreError("ERR_SYSTEM_CALL", "no waking");

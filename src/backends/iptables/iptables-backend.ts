@@ -174,7 +174,7 @@ export class IptablesBackend implements Backend {
   /** May be called again, where another backend's failed: what is there stays. */
   async #setup(): Promise<void> {
     if (this.#proxiers.size > 0) return;
-    const { exec, sysctl, dormant } = this.#world;
+    const { exec, sysctl, nftTables } = this.#world;
     this.#isLiberal = await isLiberal(sysctl);
     // The kernel counts the transactions of nf_tables alone.
     if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
@@ -184,7 +184,7 @@ export class IptablesBackend implements Backend {
     const shared = {
       watch,
       planning: new Turns(),
-      dormant: this.#mode === "nft" ? dormant : undefined,
+      nftTables: this.#mode === "nft" ? nftTables : undefined,
       log,
     };
     this.#proxiers = new Map(

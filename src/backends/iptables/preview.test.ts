@@ -41,13 +41,13 @@ function endpoint(name: string, more: object = {}): ModelObject {
 interface Wanted {
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly objects: readonly ModelObject[];
-  readonly dormant?: readonly TableState[];
+  readonly tables?: readonly TableState[];
 }
 
 const NO_RULES: Exec = { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) };
 
 /** What IPv4 would be told. */
-async function preview({ flags = {}, objects, dormant = [] }: Wanted): Promise<string> {
+async function preview({ flags = {}, objects, tables = [] }: Wanted): Promise<string> {
   const store = new GlobalStore();
   store.transact("test", (transaction) => transaction.replaceAll([NODE, ...objects]));
   store.markSynced("test");
@@ -65,7 +65,7 @@ async function preview({ flags = {}, objects, dormant = [] }: Wanted): Promise<s
     sysctl: { read: async () => "0" },
     probeDirect: async () => undefined,
     probeFast: async () => NO_PROSPECT,
-    dormant: { list: async () => dormant },
+    nftTables: { list: async () => tables },
     findOnlooker: NO_ONLOOKER,
   };
   const { script: text } = await previewIptables(values, context, watcher.poll() ?? [], world);
@@ -86,18 +86,19 @@ async function rulesOf(table: string, chain: string, wanted: Wanted): Promise<re
 }
 
 test("tables that are dormant and ours would be woken", async () => {
-  const dormant: readonly TableState[] = [
+  const tables: readonly TableState[] = [
+    { family: "ip", name: "filter", flags: 0 },
     { family: "ip", name: "nat", flags: 1 },
     { family: "ip", name: "mangle", flags: 1 },
     { family: "ip6", name: "nat", flags: 1 },
     { family: "inet", name: "nat", flags: 1 },
   ];
-  const text = await preview({ objects: [service()], dormant });
+  const text = await preview({ objects: [service()], tables });
   expect(text.match(/^# nft .*$/gm)).toEqual(["# nft add table ip nat (which is dormant)"]);
   const legacy = await preview({
     flags: { iptablesMode: "legacy" },
     objects: [service()],
-    dormant,
+    tables,
   });
   expect(legacy).not.toContain("# nft");
 });

@@ -11,7 +11,7 @@ import {
   type IptablesTool,
   restoreCommand,
 } from "../../platform/linux/iptables/iptables-tool.ts";
-import type { DormantTables } from "../../platform/linux/nft/nft-tables.ts";
+import type { NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { BackendContext, Preview } from "../backend.ts";
 import { directSettingOf } from "../direct-setting.ts";
@@ -29,7 +29,7 @@ import { OWN_RULES } from "./own-rules.ts";
 export interface PreviewWorld extends FastPreviewWorld {
   readonly exec: Exec;
   readonly probeDirect: ProbeDirect;
-  readonly dormant: Pick<DormantTables, "list">;
+  readonly nftTables: Pick<NftTables, "list">;
 }
 
 /** What `iptables-restore` would be given: what differs from the rules that the kernel has. */
@@ -55,8 +55,8 @@ export async function previewIptables(
   try {
     const save: FoundRules["save"] = (family) =>
       createIptablesTool(family, mode, world.exec).save();
-    const listDormant = mode === "nft" ? world.dormant.list : NOTHING_THERE.listDormant;
-    return { script: await plan(mode, { save, listDormant }), further };
+    const listTables = mode === "nft" ? world.nftTables.list : NOTHING_THERE.listTables;
+    return { script: await plan(mode, { save, listTables }), further };
   } catch (error) {
     if (!(error instanceof CoreError) || error.code === "ERR_USAGE") throw error;
     return { script: await plan(mode, NOTHING_THERE), further, unread: error.message };
@@ -86,10 +86,10 @@ async function directLines(
 interface FoundRules {
   /** All rules of a family, as `iptables-save` prints them. */
   readonly save: (family: (typeof FAMILIES)[number]) => Promise<string>;
-  readonly listDormant: DormantTables["list"];
+  readonly listTables: NftTables["list"];
 }
 
-const NOTHING_THERE: FoundRules = { save: async () => "", listDormant: async () => [] };
+const NOTHING_THERE: FoundRules = { save: async () => "", listTables: async () => [] };
 
 async function modeOf(
   wanted: IptablesValues["iptablesMode"],
@@ -139,15 +139,20 @@ async function scriptOf(parts: ScriptParts): Promise<string> {
     };
     const tool = { family, mode, save: () => found.save(family), restore } as const;
     const setting = proxierSettingOf(family, fixed, rules);
-    const dormant: DormantTables = {
-      list: found.listDormant,
+    const nftTables: NftTables = {
+      list: found.listTables,
       wake: async (tables) => {
         for (const { family: nft, name } of tables) {
           scripts.push(`# nft add table ${nft} ${name} (which is dormant)\n`);
         }
       },
     };
-    const shared = { watch: new ChangeWatch(undefined, log), planning: new Turns(), dormant, log };
+    const shared = {
+      watch: new ChangeWatch(undefined, log),
+      planning: new Turns(),
+      nftTables,
+      log,
+    };
     await new FamilyProxier(tool, rules, shared).sync([], setting);
     if (!setting.guardsLoopback) continue;
     const loopback = await planLoopback(sysctl);

@@ -1,7 +1,8 @@
 import type { Family } from "../../core/model/address.ts";
 import { tableOf } from "../../platform/linux/iptables/chain-id.ts";
-import type { DormantTables } from "../../platform/linux/nft/nft-tables.ts";
+import type { NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import type { TableFamily } from "../../wire/netlink/nftables/table-families.ts";
+import { isDormant } from "../../wire/netlink/nftables/table-messages.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import { JUMPS } from "./plan/jumps.ts";
 
@@ -16,17 +17,17 @@ const OWN_TABLES: ReadonlySet<string> = new Set([...JUMPS.keys()].map(tableOf));
  */
 export async function wakeOwnTables(
   family: Family,
-  dormant: DormantTables,
+  nftTables: NftTables,
   watch: ChangeWatch,
 ): Promise<readonly string[]> {
   const nftFamily = TABLE_FAMILIES[family];
-  const tables = (await dormant.list()).filter(
-    (table) => table.family === nftFamily && OWN_TABLES.has(table.name),
+  const tables = (await nftTables.list()).filter(
+    (table) => isDormant(table) && table.family === nftFamily && OWN_TABLES.has(table.name),
   );
   if (tables.length === 0) return [];
   await watch.ours(
     () => 1,
-    () => dormant.wake(tables),
+    () => nftTables.wake(tables),
   );
   return tables.map(({ name }) => `table ${nftFamily} ${name} was dormant`);
 }

@@ -25,12 +25,12 @@ export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
     const { explainIpvs } = await import("./explain-live.ts");
     const { openIpvsPlatform } = await import("./world.ts");
     const { systemExec } = await import("../../platform/linux/exec.ts");
-    const { DORMANT_TABLES } = await import("../../platform/linux/nft/nft-tables.ts");
+    const { NFT_TABLES } = await import("../../platform/linux/nft/nft-tables.ts");
     const platform = await openIpvsPlatform();
     try {
       return await explainIpvs(packet, platform, {
         exec: systemExec,
-        listDormant: DORMANT_TABLES.list,
+        listTables: NFT_TABLES.list,
       });
     } finally {
       platform.ipvs.close();

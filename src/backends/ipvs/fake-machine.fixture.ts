@@ -36,7 +36,7 @@ export class FakeMachine {
   /** What `ip route get` answers with. */
   device = "eth0";
 
-  readonly listDormant = async (): Promise<readonly never[]> => [];
+  readonly listTables = async (): Promise<readonly never[]> => [];
   readonly exec: Exec = {
     run: async (program, _, { stdin } = {}) => {
       const tool = program.replace(/-(save|restore)$/, "");

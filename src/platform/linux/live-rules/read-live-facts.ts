@@ -15,8 +15,8 @@ const RECENT_FOLDER = "/proc/net/xt_recent";
 export interface LiveWorld {
   readonly exec: Exec;
   readonly openConntrack: () => ConntrackTable;
-  /** Tables of nftables that no packet meets, whatever they hold. @throws CoreError ERR_SYSTEM_CALL */
-  readonly listDormant: () => Promise<readonly TableState[]>;
+  /** All tables of nftables. @throws CoreError ERR_SYSTEM_CALL */
+  readonly listTables: () => Promise<readonly TableState[]>;
   /** The addresses of all its interfaces. */
   readonly ownAddresses: () => ReadonlySet<string>;
 }

@@ -1,14 +1,16 @@
 import { CoreError } from "../../../core/errors.ts";
 import type { Family } from "../../../core/model/address.ts";
+import { isDormant, type TableState } from "../../../wire/netlink/nftables/table-messages.ts";
 import { type Exec, type ExecResult, failedProgram } from "../exec.ts";
 import { parseIptablesSave } from "./iptables/parse-iptables-save.ts";
+import { asList, asObject } from "./nft/json.ts";
 import { parseNftRuleset } from "./nft/parse-nft-ruleset.ts";
 import { parseRuleTexts, type RuleTexts } from "./nft/rule-texts.ts";
 import type { LiveWorld } from "./read-live-facts.ts";
 import type { LiveChain, LiveRuleset } from "./ruleset.ts";
 
 /** What is asked of the machine. */
-export type RulesWorld = Pick<LiveWorld, "exec" | "listDormant">;
+export type RulesWorld = Pick<LiveWorld, "exec" | "listTables">;
 
 interface SaveProgram {
   readonly program: string;
@@ -40,23 +42,25 @@ const EMPTY_RULESET: LiveRuleset = { chains: new Map(), containers: new Map() };
  * All rules of this network namespace that packets meet at this moment, whoever made them.
  * @throws CoreError ERR_NOT_POSSIBLE_HERE where there is no program that reads them
  */
-export async function readLiveRules({ exec, listDormant }: RulesWorld): Promise<LiveRuleset> {
+export async function readLiveRules({ exec, listTables }: RulesWorld): Promise<LiveRuleset> {
   const saves: SavedText[] = [];
   for (const program of SAVE_PROGRAMS) {
     const text = await runIfThere(exec, `${program.program}-save`, []);
     if (text !== undefined) saves.push({ ...program, text });
   }
-  const nft = await readNft(exec);
-  if (nft === undefined && saves.length === 0) {
+  const text = await runIfThere(exec, "nft", ["-a", "-t", "list", "ruleset"]);
+  if (text === undefined && saves.length === 0) {
     throw new CoreError(
       "ERR_NOT_POSSIBLE_HERE",
       "reading the kernel's rules: neither nft nor iptables-save is there; install nftables or iptables",
     );
   }
   // A kernel that only the legacy tools are for may have no nftables to ask.
-  const knowsNft = nft !== undefined || saves.some(({ nftFamily }) => nftFamily !== undefined);
-  const tables = knowsNft ? await listDormant() : [];
-  return parseRules(saves, nft, new Set(tables.map(({ family, name }) => `${family} ${name}`)));
+  const knowsNft = text !== undefined || saves.some(({ nftFamily }) => nftFamily !== undefined);
+  const tables = knowsNft ? await listTables() : [];
+  const nft = text === undefined ? undefined : await readNft(exec, text, tables);
+  const dormant = tables.filter(isDormant).map(({ family, name }) => `${family} ${name}`);
+  return parseRules(saves, nft, new Set(dormant));
 }
 
 function parseRules(
@@ -67,8 +71,8 @@ function parseRules(
   const chains = new Map<string, LiveChain>();
   const leftOut = new Set(dormant);
   for (const { program: tool, family, nftFamily, text } of saves) {
-    const isDormant = (table: string): boolean => dormant.has(`${nftFamily} ${table}`);
-    const saved = parseIptablesSave({ family, tool, text, isDormant });
+    const isLeftOut = (table: string): boolean => dormant.has(`${nftFamily} ${table}`);
+    const saved = parseIptablesSave({ family, tool, text, isLeftOut });
     for (const [id, chain] of saved.chains) chains.set(id, chain);
     if (nftFamily === undefined) continue;
     for (const table of saved.tables) leftOut.add(`${nftFamily} ${table}`);
@@ -84,11 +88,21 @@ function parseRules(
   };
 }
 
-async function readNft(exec: Exec): Promise<NftText | undefined> {
-  const listing = await runIfThere(exec, "nft", ["-j", "list", "ruleset"]);
-  if (listing === undefined) return undefined;
-  const texts = await runIfThere(exec, "nft", ["-a", "-t", "list", "ruleset"]);
-  return { json: JSON.parse(listing), texts: parseRuleTexts(texts ?? "") };
+async function readNft(exec: Exec, text: string, tables: readonly TableState[]): Promise<NftText> {
+  const items: unknown[] = [];
+  for (const what of listingsOf(tables)) {
+    const args = ["-j", "list", ...what];
+    const json: unknown = JSON.parse((await runIfThere(exec, "nft", args)) ?? "{}");
+    items.push(...asList(asObject(json)["nftables"]));
+  }
+  return { json: { nftables: items }, texts: parseRuleTexts(text) };
+}
+
+/** Where a table has flags, nft 1.0.6 prints memory that is not theirs, or nothing at all: such are not asked for. */
+function listingsOf(tables: readonly TableState[]): readonly (readonly string[])[] {
+  if (tables.every(({ flags }) => flags === 0)) return [["ruleset"]];
+  const awake = tables.filter((table) => !isDormant(table));
+  return awake.map(({ family, name }) => ["table", family, name]);
 }
 
 /** What a program printed; undefined where there is no such program. */

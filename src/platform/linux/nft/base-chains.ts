@@ -5,9 +5,10 @@ import {
   parseBaseChain,
   writeChainDump,
 } from "../../../wire/netlink/nftables/chain-dump.ts";
+import { isDormant } from "../../../wire/netlink/nftables/table-messages.ts";
 import { dumpAll } from "../netlink/dump-all.ts";
 import { NetlinkSocket } from "../netlink/netlink-socket.ts";
-import { listDormantTables } from "./nft-tables.ts";
+import { listNftTables } from "./nft-tables.ts";
 
 /**
  * The chains that packets come to by themselves, of all tables of the network namespace that this thread is in
@@ -16,10 +17,9 @@ import { listDormantTables } from "./nft-tables.ts";
  */
 export async function listBaseChains(): Promise<readonly BaseChain[]> {
   // Begun together: after the first answer the thread may be in another namespace.
-  const [chains, dormant] = await Promise.all([listAllBaseChains(), listDormantTables()]);
-  if (dormant.length === 0) return chains;
-  const asleep = new Set(dormant.map(({ family, name }) => `${family} ${name}`));
-  return chains.filter(({ family, table }) => !asleep.has(`${family} ${table}`));
+  const [chains, tables] = await Promise.all([listAllBaseChains(), listNftTables()]);
+  const dormant = new Set(tables.filter(isDormant).map(({ family, name }) => `${family} ${name}`));
+  return chains.filter(({ family, table }) => !dormant.has(`${family} ${table}`));
 }
 
 async function listAllBaseChains(): Promise<readonly BaseChain[]> {

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { requires } from "../../../../test/support/requires.ts";
+import { isDormant, type TableState } from "../../../wire/netlink/nftables/table-messages.ts";
 import { execChecked, systemExec } from "../exec.ts";
 import { NetworkNamespace } from "../network-namespace.ts";
-import { DORMANT_TABLES } from "./nft-tables.ts";
+import { NFT_TABLES } from "./nft-tables.ts";
 
 function rig() {
   const namespace = NetworkNamespace.create();
@@ -11,9 +12,8 @@ function rig() {
   return {
     nft: async (command: string) =>
       (await inside(() => execChecked(systemExec, "nft", [command]))).stdout,
-    list: () => inside(DORMANT_TABLES.list),
-    wake: (tables: Awaited<ReturnType<typeof DORMANT_TABLES.list>>) =>
-      inside(() => DORMANT_TABLES.wake(tables)),
+    list: async () => (await inside(NFT_TABLES.list)).filter(isDormant),
+    wake: (tables: readonly TableState[]) => inside(() => NFT_TABLES.wake(tables)),
   };
 }
 

@@ -1,7 +1,6 @@
 import { CoreError } from "../../../core/errors.ts";
 import { NETLINK_NETFILTER } from "../../../wire/netlink/conntrack/conntrack-words.ts";
 import {
-  isDormant,
   parseTable,
   type TableState,
   writeTableDump,
@@ -12,24 +11,24 @@ import { refuseOverrun } from "../netlink/exchange-batches.ts";
 import { NetlinkSocket, requestError } from "../netlink/netlink-socket.ts";
 
 /**
- * Tables of a network namespace that are there and meet no packet (`flags dormant`), over netlink: the tools of
- * iptables do not tell it of theirs.
+ * The tables of a network namespace, over netlink: the tools of iptables do not tell whether theirs are dormant,
+ * and the JSON of nft 1.0.6 holds something else in place of flags.
  */
-export interface DormantTables {
+export interface NftTables {
   /** @throws CoreError ERR_SYSTEM_CALL */
   list(): Promise<readonly TableState[]>;
-  /** Wakes at least one of those listed, in one transaction. @throws CoreError ERR_SYSTEM_CALL */
+  /** Wakes tables that are dormant, at least one, in one transaction. @throws CoreError ERR_SYSTEM_CALL */
   wake(tables: readonly TableState[]): Promise<void>;
 }
 
 /** In the network namespace that the thread is in at each call. */
-export const DORMANT_TABLES: DormantTables = { list: listDormantTables, wake: wakeTables };
+export const NFT_TABLES: NftTables = { list: listNftTables, wake: wakeTables };
 
-export async function listDormantTables(): Promise<readonly TableState[]> {
+export async function listNftTables(): Promise<readonly TableState[]> {
   const socket = new NetlinkSocket(NETLINK_NETFILTER);
   try {
     const { items, isWhole } = await dumpAll(socket, "listing tables", writeTableDump, parseTable);
-    if (isWhole) return items.filter((table) => table !== undefined).filter(isDormant);
+    if (isWhole) return items.filter((table) => table !== undefined);
     throw new CoreError("ERR_SYSTEM_CALL", "listing tables: others change rules all the time");
   } finally {
     socket.close();

@@ -27,7 +27,7 @@ export interface SavedRules {
   readonly tool: string;
   readonly text: string;
   /** Tables whose chains are left out; none by default. */
-  readonly isDormant?: (table: string) => boolean;
+  readonly isLeftOut?: (table: string) => boolean;
 }
 
 export interface SavedTables {
@@ -45,7 +45,7 @@ const TABLE = /^\*(\S+)/;
 const CHAIN = /^:(\S+) (\S+)/;
 const RULE = /^-A (\S+) (.*)$/;
 
-export function parseIptablesSave({ family, tool, text, isDormant }: SavedRules): SavedTables {
+export function parseIptablesSave({ family, tool, text, isLeftOut }: SavedRules): SavedTables {
   const tables = new Set<string>();
   const chains = new Map<string, ChainParts>();
   let table = "";
@@ -57,7 +57,7 @@ export function parseIptablesSave({ family, tool, text, isDormant }: SavedRules)
       tables.add(table);
     }
     const [, chain, policy] = CHAIN.exec(line) ?? [];
-    if (chain !== undefined && isDormant?.(table) !== true) {
+    if (chain !== undefined && isLeftOut?.(table) !== true) {
       chains.set(idOf(chain), { hook: hookOf(table, chain, policy), rules: [] });
     }
     const [, owner, rule] = RULE.exec(line) ?? [];
