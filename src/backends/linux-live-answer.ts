@@ -7,6 +7,7 @@ import { explainDirect } from "../platform/linux/live-rules/explain-direct.ts";
 import { explainFast } from "../platform/linux/live-rules/explain-fast.ts";
 import { explainLive } from "../platform/linux/live-rules/explain-live.ts";
 import { readOwnAddresses } from "../platform/linux/live-rules/read-live-facts.ts";
+import { NFT_TABLES } from "../platform/linux/nft/nft-tables.ts";
 import type { LiveAnswer } from "./backend.ts";
 
 const ROOT = 0;
@@ -23,6 +24,7 @@ export async function linuxLiveAnswer(packet: Packet): Promise<LiveAnswer> {
   const { outcomes, lines } = await explainLive(packet, {
     exec: systemExec,
     openConntrack: openConntrackTable,
+    listTables: NFT_TABLES.list,
     ownAddresses: readOwnAddresses,
   });
   return {

@@ -8,6 +8,7 @@ import { explainLive } from "../../src/platform/linux/live-rules/explain-live.ts
 import { hashValue } from "../../src/platform/linux/live-rules/hash-value.ts";
 import { readOwnAddresses } from "../../src/platform/linux/live-rules/read-live-facts.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
+import { NFT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
 import { requires } from "../support/requires.ts";
 
 const PACKET: Packet = {
@@ -30,15 +31,22 @@ function openNamespace() {
     "route add local 10.0.0.0/8 dev lo",
   ];
   run("ip", ["-batch", "-"], links.join("\n"));
+  const asked: string[] = [];
   const explain = (packet: Packet = PACKET) =>
     explainLive(packet, {
-      exec: { run: (...args) => namespace.run(() => systemExec.run(...args)) },
+      exec: {
+        run: (program, args, options) => {
+          asked.push([program, ...args].join(" "));
+          return namespace.run(() => systemExec.run(program, args, options));
+        },
+      },
+      listTables: () => namespace.run(NFT_TABLES.list),
       openConntrack: () => namespace.run(openConntrackTable),
       ownAddresses: () => namespace.run(readOwnAddresses),
     });
   const shares = async (packet?: Packet) =>
     Object.fromEntries(sharesOf((await explain(packet)).outcomes));
-  return { run, explain, shares };
+  return { run, asked, explain, shares };
 }
 
 const TABLE = `table ip byhand {
@@ -67,6 +75,52 @@ describe("what the kernel does is read from it", needs, () => {
       "no tracked flow to 10.96.0.1:53",
     ]);
     run("nft", ["insert", "rule", "ip", "byhand", "out", "ip", "daddr", "10.96.0.1", "drop"]);
+    expect(await shares()).toEqual({ drop: 1 });
+  });
+
+  test("tables that are dormant are passed over, and told", async () => {
+    const { run, explain, shares } = openNamespace();
+    const sleep = (table: string) =>
+      run("nft", ["add", "table", "ip", table, "{ flags dormant; }"]);
+    run("nft", ["-f", "-"], TABLE);
+    run(
+      "nft",
+      ["-f", "-"],
+      "table ip x { chain o { type filter hook output priority 0; drop; }; }",
+    );
+    expect(await shares()).toEqual({ drop: 1 });
+    sleep("x");
+    expect(await shares()).toEqual({ "10.1.0.1:5353": 1 });
+    sleep("byhand");
+    const { lines } = await explain();
+    expect(lines.slice(0, -2).sort()).toEqual([
+      "table ip byhand is dormant: no packet meets its rules",
+      "table ip x is dormant: no packet meets its rules",
+    ]);
+    expect(await shares()).toEqual({ untouched: 1 });
+    for (const table of ["x", "byhand"]) run("nft", ["add", "table", "ip", table]);
+    expect(await shares()).toEqual({ drop: 1 });
+  });
+
+  test("of tables that are dormant nft is not asked in JSON, where it may print nothing", async () => {
+    const { run, asked, shares } = openNamespace();
+    run("nft", ["-f", "-"], TABLE);
+    run("nft", ["add table ip sleeps { flags dormant; }"]);
+    run("nft", ["add table inet works"]);
+    expect(await shares()).toEqual({ "10.1.0.1:5353": 1 });
+    expect(asked.filter((call) => call.startsWith("nft -j"))).toEqual([
+      "nft -j list table ip byhand",
+      "nft -j list table inet works",
+    ]);
+  });
+
+  test("so are those of iptables-nft, and not those of the same name of the legacy tools", async () => {
+    const { run, shares } = openNamespace();
+    const drop = ["-t", "mangle", "-A", "OUTPUT", "-j", "DROP"];
+    run("iptables-nft", drop);
+    run("nft", ["add", "table", "ip", "mangle", "{ flags dormant; }"]);
+    expect(await shares()).toEqual({ untouched: 1 });
+    run("iptables-legacy", drop);
     expect(await shares()).toEqual({ drop: 1 });
   });
 

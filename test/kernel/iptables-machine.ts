@@ -16,6 +16,7 @@ import { takeKernelLock } from "../../src/platform/linux/instance-lock.ts";
 import type { IptablesMode } from "../../src/platform/linux/iptables/iptables-tool.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { openNftGeneration } from "../../src/platform/linux/nft/nft-generation.ts";
+import { NFT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
 
 export const NODE = "node-a";
 
@@ -106,6 +107,10 @@ export class IptablesMachine {
         openConntrack: (options) =>
           createConntrackReconciler({ table: inside(openConntrackTable), ...options }),
         openGeneration: () => inside(openNftGeneration),
+        nftTables: {
+          list: () => inside(NFT_TABLES.list),
+          wake: (tables) => inside(() => NFT_TABLES.wake(tables)),
+        },
         openDirect: async () => ({ kind: "obstacle", what: "rules are tested", remedy: "none" }),
         fast: NO_FAST_WORLD,
       },

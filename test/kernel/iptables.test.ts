@@ -94,6 +94,68 @@ const MANY: readonly ModelObject[] = Array.from({ length: MANY_SERVICES }, (_, i
   ];
 }).flat();
 
+describe(
+  "tables of iptables-nft that are dormant",
+  requires("linux", "root", "ip", "iptables", "nft"),
+  () => {
+    const TABLES = ["ip nat", "ip filter", "ip6 nat", "ip6 filter"];
+    const sleep = (machine: IptablesMachine, tables: readonly string[] = TABLES): void => {
+      for (const table of tables) machine.run("nft", [`add table ${table} { flags dormant; }`]);
+    };
+    const sleeping = (machine: IptablesMachine): readonly string[] =>
+      [...TABLES, "ip mangle"].filter((table) =>
+        machine.run("nft", [`list table ${table}`]).includes("flags dormant"),
+      );
+    const startWith = async (objects: readonly ModelObject[]) => {
+      const machine = new IptablesMachine("nft");
+      machine.iptables("-t", "mangle", "-A", "OUTPUT", "-j", "ACCEPT");
+      sleep(machine, ["ip mangle"]);
+      const running = await machine.start();
+      await running.apply(objects);
+      // Rules as the tools print them are known from here on.
+      await running.passSyncPeriod();
+      running.takeScripts();
+      return { machine, running };
+    };
+
+    test("are awake after the sync period, once and told; those of others stay so", async () => {
+      const { machine, running } = await startWith(STATE);
+      sleep(machine);
+      expect(sleeping(machine)).toEqual([...TABLES, "ip mangle"]);
+      await running.passSyncPeriod();
+      expect(sleeping(machine)).toEqual(["ip mangle"]);
+      const told = "rules were altered by others, and put right";
+      expect(running.warnings.splice(0)).toEqual([told, told]);
+      await running.passSyncPeriod();
+      expect(running.warnings).toEqual([]);
+      expect(running.takeScripts()).toEqual([]);
+    });
+
+    test("are awake after the sync period that follows a change", async () => {
+      const { machine, running } = await startWith(STATE);
+      sleep(machine, ["ip nat"]);
+      await running.apply(STATE.filter((object) => object !== web));
+      await running.passSyncPeriod();
+      expect(sleeping(machine)).toEqual(["ip mangle"]);
+      expect(running.warnings).toHaveLength(1);
+    });
+
+    test("are awake after a restart, which tells them", async () => {
+      const { machine, running } = await startWith(STATE);
+      await running.stop();
+      sleep(machine, ["ip nat", "ip6 filter"]);
+      const second = await machine.start();
+      await second.apply(STATE);
+      expect(sleeping(machine)).toEqual(["ip mangle"]);
+      expect(second.takeScripts()).toEqual([]);
+      expect(second.warnings.toSorted()).toEqual([
+        "table ip nat was dormant: packets meet its rules again",
+        "table ip6 filter was dormant: packets meet its rules again",
+      ]);
+    });
+  },
+);
+
 for (const mode of IPTABLES_MODES) {
   describe(`iptables-${mode}`, requires("linux", "root", "ip", "iptables"), () => {
     test("a restart with the same state executes nothing", async () => {

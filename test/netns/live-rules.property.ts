@@ -16,6 +16,7 @@ import type { LiveFacts } from "../../src/platform/linux/live-rules/live-packet.
 import { readOwnAddresses } from "../../src/platform/linux/live-rules/read-live-facts.ts";
 import { readLiveRules } from "../../src/platform/linux/live-rules/read-live-rules.ts";
 import { walkRuleset } from "../../src/platform/linux/live-rules/walk-ruleset.ts";
+import { NFT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
 import type { RawOptions } from "./backend-messages.ts";
 import { BackendProcess } from "./backend-process.ts";
 import { NamespaceNetwork } from "./namespace-network.ts";
@@ -93,7 +94,10 @@ async function disagreements(
   objects: readonly ModelObject[],
   { policy, capabilities }: LiveRulesSubject,
 ): Promise<readonly string[]> {
-  const rules = await readLiveRules(execIn(network));
+  const rules = await readLiveRules({
+    exec: execIn(network),
+    listTables: () => network.inside("node-a", NFT_TABLES.list),
+  });
   const facts = factsOf(network);
   const router = createRouter({ global: globalStateOf(objects), node: TOPOLOGY.node });
   const found: string[] = [];

@@ -6,12 +6,14 @@ import { compareJumps, removeJumps } from "../../platform/linux/iptables/compare
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave, type SavedChains } from "../../platform/linux/iptables/parse-save.ts";
 import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
+import type { NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import { isIpvsOnlyChain, isKubeProxyChain, isOwnedChain } from "../kube-chains.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
 import { compareGuard, JUMPS } from "./plan/jumps.ts";
 import { BASE, Ruleset } from "./plan/ruleset.ts";
+import { wakeOwnTables } from "./wake-own-tables.ts";
 
 /** What the rules of a family are made from. */
 export interface RulesSource {
@@ -31,14 +33,16 @@ export interface ProxierSetting {
 
 export interface SyncReport {
   readonly kind: "full" | "partial" | "none";
-  /** Lines that were executed. */
+  /** Tables that no packet met, in words. */
+  readonly woken: readonly string[];
+  /** Lines that were executed, and tables that were woken. */
   readonly lines: number;
 }
 
 export interface RepairReport {
   /** Whether an earlier write had failed; else others altered what is different. */
   readonly wasOwed: boolean;
-  /** Lines that were executed; 0 where nothing was different. */
+  /** Lines that were executed, and tables that were woken; 0 where nothing was different. */
   readonly lines: number;
   /** The first of them. */
   readonly sample: readonly string[];
@@ -50,6 +54,8 @@ export interface SharedByFamilies {
   readonly watch: ChangeWatch;
   /** In which all rules are worked out: who was first has the tool busy while the other one does. */
   readonly planning: Turns;
+  /** Tables of nftables, which those of iptables-nft are; undefined with the legacy tools. */
+  readonly nftTables: NftTables | undefined;
   readonly log: Log;
 }
 
@@ -76,6 +82,8 @@ interface Execution {
 /** What was executed. */
 interface Written {
   readonly script: RestoreScript;
+  /** Tables that no packet met, in words. */
+  readonly woken: readonly string[];
   readonly lines: number;
 }
 
@@ -98,6 +106,7 @@ export class FamilyProxier {
   readonly #source: RulesSource;
   readonly #watch: ChangeWatch;
   readonly #planning: Turns;
+  readonly #nftTables: NftTables | undefined;
   readonly #log: Log;
   readonly #ruleset = new Ruleset();
   readonly #pending = new Set<string>();
@@ -108,12 +117,13 @@ export class FamilyProxier {
   /** What the kernel's rules looked like when they were last found right. */
   #rightText: string | undefined;
 
-  constructor(tool: IptablesTool, source: RulesSource, { watch, planning, log }: SharedByFamilies) {
+  constructor(tool: IptablesTool, source: RulesSource, shared: SharedByFamilies) {
     this.#tool = tool;
     this.#source = source;
-    this.#watch = watch;
-    this.#planning = planning;
-    this.#log = log;
+    this.#watch = shared.watch;
+    this.#planning = shared.planning;
+    this.#nftTables = shared.nftTables;
+    this.#log = shared.log;
   }
 
   get ruleCount(): number {
@@ -144,7 +154,7 @@ export class FamilyProxier {
       return this.#syncAll(setting);
     }
     this.#pending.clear();
-    return { kind: script.isEmpty ? "none" : "partial", lines: script.size };
+    return { kind: script.isEmpty ? "none" : "partial", woken: [], lines: script.size };
   }
 
   /** Looks whether the kernel has what it was told, or was to be told, and repairs it. */
@@ -154,8 +164,8 @@ export class FamilyProxier {
     if (wanted === undefined) return NO_REPAIR;
     const { setting, groups } = wanted;
     const plan = { setting, size: groups.size, groups: () => groups };
-    const { script, lines } = await this.#write(plan);
-    return { wasOwed, lines, sample: script.sample(SAMPLE_LINES) };
+    const { script, woken, lines } = await this.#write(plan);
+    return { wasOwed, lines, sample: [...woken, ...script.sample(SAMPLE_LINES)] };
   }
 
   /** The rules are gone, or about to go: nothing is known of them any more. */
@@ -172,8 +182,8 @@ export class FamilyProxier {
   async #syncAll(setting: ProxierSetting): Promise<SyncReport> {
     this.#pending.clear();
     this.#rightText = undefined;
-    const { lines } = await this.#write(this.#planAll(setting));
-    return { kind: "full", lines };
+    const { woken, lines } = await this.#write(this.#planAll(setting));
+    return { kind: "full", woken, lines };
   }
 
   #planAll(setting: ProxierSetting): Plan {
@@ -199,14 +209,21 @@ export class FamilyProxier {
       // The tool takes longer than these.
       this.#ruleset.hold();
       await executed;
+      const woken = await this.#wake();
       this.#setting = plan.setting;
       this.#owed = undefined;
-      return { script, lines: script.size };
+      return { script, woken, lines: script.size + woken.length };
     } catch (error) {
       const groups = isWorkedOut ? this.#ruleset.groups() : new Map(plan.groups());
       this.#owed = { setting: plan.setting, groups };
       throw error;
     }
+  }
+
+  /** After the rules: what packets then meet is right. */
+  async #wake(): Promise<readonly string[]> {
+    if (this.#nftTables === undefined) return [];
+    return wakeOwnTables(this.#tool.family, this.#nftTables, this.#watch);
   }
 
   /** Settles when all is worked out, which the tool may be busy with for longer. */

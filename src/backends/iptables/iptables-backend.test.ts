@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CoreError } from "../../core/errors.ts";
 import { endpointSchema } from "../../core/model/endpoint.ts";
 import { groupSchema } from "../../core/model/group.ts";
@@ -11,6 +11,7 @@ import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import { type Exec, type ExecOptions, stdinText } from "../../platform/linux/exec.ts";
+import type { TableState } from "../../wire/netlink/nftables/table-messages.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
 import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
 import { createIptablesBackend } from "./create-iptables-backend.ts";
@@ -64,6 +65,11 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   const warnings: string[] = [];
   const repairs: unknown[] = [];
   const locks = { held: 0 };
+  /** Tables of nftables that are dormant. */
+  const asleep: { tables: readonly TableState[]; isStuck: boolean } = {
+    tables: [],
+    isStuck: false,
+  };
   const direct = new FakeDirectPlane();
   const opened = { direct: 0 };
   let nowMs = 0;
@@ -71,6 +77,11 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   let passPeriod: () => void = () => undefined;
   let repaired: () => void = () => undefined;
   const none = () => undefined;
+  const differed: unknown[] = [];
+  const warn = (fields: object, text: string): void => {
+    warnings.push(text);
+    if ("differed" in fields) differed.push(fields.differed);
+  };
   const sleep = () =>
     new Promise<void>((resolve) => {
       passPeriod = resolve;
@@ -97,6 +108,14 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       close: none,
     }),
     openGeneration: () => ({ read: async () => generation, close: none }),
+    nftTables: {
+      list: async () => asleep.tables,
+      wake: async (tables) => {
+        if (asleep.isStuck) throw new CoreError("ERR_SYSTEM_CALL", "no waking");
+        asleep.tables = asleep.tables.filter((table) => !tables.includes(table));
+        generation += 1;
+      },
+    },
     openDirect: async () => {
       opened.direct += 1;
       return { kind: "open", plane: direct };
@@ -114,7 +133,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
       {
         nodeName: "here",
         stdout: process.stdout,
-        log: { debug: none, info: none, warn: (_, text) => warnings.push(text), error: none },
+        log: { debug: none, info: none, warn, error: none },
         onRepair: (error) => {
           repairs.push(error);
           repaired();
@@ -131,6 +150,9 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
     /** What each repair ended with. */
     repairs,
     locks,
+    asleep,
+    /** What was told of each repair that had something to do. */
+    differed,
     open,
     /** Lets the sync period pass, and waits until what it brings is done. */
     passPeriod: async () => {
@@ -350,6 +372,63 @@ test.each([
   expect(setup.repairs.at(-1)).toBeUndefined();
   const written = setup.tools.scripts.filter(({ text }) => text.includes("10.1.0.1:53"));
   expect(written).toHaveLength(1);
+});
+
+describe("tables that others made dormant", () => {
+  const NAT: TableState = { family: "ip", name: "nat", flags: 1 };
+  const OF_OTHERS: TableState = { family: "ip", name: "mangle", flags: 1 };
+
+  test("are woken by a repair, which tells them, and those of others are not", async () => {
+    const setup = await setUp();
+    const { tell, sync } = await start(setup);
+    tell([node, web, endpoint("1")]);
+    await sync();
+    setup.asleep.tables = [NAT, OF_OTHERS];
+    setup.alter();
+    await setup.passPeriod();
+    expect(setup.asleep.tables).toEqual([OF_OTHERS]);
+    expect(setup.repairs).toEqual([undefined]);
+    const ofTables = expect.arrayContaining(["table ip nat was dormant"]);
+    expect(setup.differed).toEqual([
+      ofTables,
+      expect.not.arrayContaining(["table ip nat was dormant"]),
+    ]);
+  });
+
+  test("that can not be woken make a repair fail, and are tried again", async () => {
+    const setup = await setUp();
+    const { tell, sync } = await start(setup);
+    tell([node, web, endpoint("1")]);
+    await sync();
+    setup.asleep.tables = [NAT];
+    setup.asleep.isStuck = true;
+    setup.alter();
+    await setup.passPeriod();
+    await setup.passPeriod();
+    expect(setup.repairs).toEqual([
+      expect.objectContaining({ code: "ERR_SYNC_FAILED" }),
+      expect.objectContaining({ code: "ERR_SYNC_FAILED" }),
+    ]);
+    setup.asleep.isStuck = false;
+    await setup.passPeriod();
+    expect(setup.repairs.at(-1)).toBeUndefined();
+    expect(setup.asleep.tables).toEqual([]);
+  });
+
+  test("are woken by the first sync, and no concern of the legacy tools", async () => {
+    for (const [iptablesMode, left] of [
+      ["nft", []],
+      ["legacy", [NAT]],
+    ] as const) {
+      const setup = await setUp({ iptablesMode });
+      const { tell, sync } = await start(setup);
+      setup.asleep.tables = [NAT];
+      tell([node, web, endpoint("1")]);
+      await sync();
+      expect(setup.asleep.tables).toEqual(left);
+      expect(setup.warnings).toHaveLength(1 - left.length);
+    }
+  });
 });
 
 test("a failing reader of the kernel's count does not end repairs", async () => {

@@ -31,7 +31,7 @@ import {
   type IptablesValues,
   proxierSettingOf,
 } from "./create-context.ts";
-import { FamilyProxier } from "./family-proxier.ts";
+import { FamilyProxier, type SyncReport } from "./family-proxier.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { NodeRules } from "./node-rules.ts";
 import { planRemoval } from "./plan/plan-removal.ts";
@@ -174,14 +174,19 @@ export class IptablesBackend implements Backend {
   /** May be called again, where another backend's failed: what is there stays. */
   async #setup(): Promise<void> {
     if (this.#proxiers.size > 0) return;
-    const { exec, sysctl } = this.#world;
+    const { exec, sysctl, nftTables } = this.#world;
     this.#isLiberal = await isLiberal(sysctl);
     // The kernel counts the transactions of nf_tables alone.
     if (this.#mode === "nft") this.#generation ??= this.#world.openGeneration();
     const generation = this.#generation;
     const { log } = this.#context;
     const watch = new ChangeWatch(generation && (() => generation.read()), log);
-    const shared = { watch, planning: new Turns(), log };
+    const shared = {
+      watch,
+      planning: new Turns(),
+      nftTables: this.#mode === "nft" ? nftTables : undefined,
+      log,
+    };
     this.#proxiers = new Map(
       this.#writable.families.map((family) => {
         const tool = createIptablesTool(family, this.#mode, exec);
@@ -215,7 +220,9 @@ export class IptablesBackend implements Backend {
       [...this.#proxiers].reverse().map(async ([family, proxier]) => {
         const setting = proxierSettingOf(family, fixed, this.#rules);
         if (family === "v4") this.#needsLoopback = setting.guardsLoopback;
-        this.#metrics.synced(family, await proxier.sync(changed, setting));
+        const report = await proxier.sync(changed, setting);
+        this.#metrics.synced(family, report);
+        this.#tellWoken(family, report);
         // After the rules, which then keep strangers' packets out.
         if (setting.guardsLoopback) await this.#loopback.open();
       }),
@@ -243,6 +250,12 @@ export class IptablesBackend implements Backend {
         const what = { backend: NAME, err: error };
         this.#context.log.error(what, "connections could not be led to endpoints at once");
       });
+  }
+
+  #tellWoken(family: Family, { woken }: SyncReport): void {
+    for (const line of woken) {
+      this.#context.log.warn({ backend: NAME, family }, `${line}: packets meet its rules again`);
+    }
   }
 
   #tellFirstSync(): void {

@@ -12,6 +12,7 @@ import {
 } from "../../platform/linux/instance-lock.ts";
 import { type FindKubeProxy, findKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { type NftGeneration, openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
+import { NFT_TABLES, type NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { OpenDirect } from "../direct-keeper.ts";
 import { type FastWorld, findOnlookerHere, SYSTEM_FAST_WORLD } from "../fast-world.ts";
@@ -33,6 +34,7 @@ export interface IptablesWorld {
   readonly sysctl: Sysctl;
   readonly openConntrack: OpenConntrack;
   readonly openGeneration: () => NftGeneration;
+  readonly nftTables: NftTables;
   readonly openDirect: OpenDirect;
   readonly fast: FastWorld;
 }
@@ -54,6 +56,7 @@ export function createWorld(): IptablesWorld {
     isIpvsRunning: () => isPlaneRunning("ipvs"),
     sysctl: systemSysctl,
     openGeneration: openNftGeneration,
+    nftTables: NFT_TABLES,
     openDirect: openDirectPlane,
     fast: SYSTEM_FAST_WORLD,
     openConntrack: (options) =>
@@ -65,6 +68,7 @@ export function createProbeWorld(): ProbeWorld & PreviewWorld {
   return {
     exec: systemExec,
     sysctl: systemSysctl,
+    nftTables: NFT_TABLES,
     findKubeProxy,
     probeDirect: probeDirectHere,
     probeFast: probeFastHere,

@@ -10,6 +10,7 @@ import { flagLayer, resolveOptions } from "../../core/options/resolve-options.ts
 import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import type { Exec } from "../../platform/linux/exec.ts";
+import type { TableState } from "../../wire/netlink/nftables/table-messages.ts";
 import { NO_ONLOOKER, NO_PROSPECT } from "../no-fast-world.fixture.ts";
 import { IPTABLES } from "./definition.ts";
 import { previewIptables } from "./preview.ts";
@@ -40,12 +41,13 @@ function endpoint(name: string, more: object = {}): ModelObject {
 interface Wanted {
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly objects: readonly ModelObject[];
+  readonly tables?: readonly TableState[];
 }
 
 const NO_RULES: Exec = { run: async () => ({ exitCode: 0, stdout: "", stderr: "" }) };
 
 /** What IPv4 would be told. */
-async function preview({ flags = {}, objects }: Wanted): Promise<string> {
+async function preview({ flags = {}, objects, tables = [] }: Wanted): Promise<string> {
   const store = new GlobalStore();
   store.transact("test", (transaction) => transaction.replaceAll([NODE, ...objects]));
   store.markSynced("test");
@@ -53,13 +55,17 @@ async function preview({ flags = {}, objects }: Wanted): Promise<string> {
   const { values } = resolveOptions(IPTABLES.options, [flagLayer(flags)]);
   if (values === undefined) throw new Error("options");
   const none = () => undefined;
-  const log = { debug: none, info: none, warn: none, error: none };
+  const warn = (_: object, text: string): void => {
+    throw new Error(`a preview does nothing: ${text}`);
+  };
+  const log = { debug: none, info: none, warn, error: none };
   const context = { nodeName: "here", log, stdout: process.stdout };
   const world = {
     exec: NO_RULES,
     sysctl: { read: async () => "0" },
     probeDirect: async () => undefined,
     probeFast: async () => NO_PROSPECT,
+    nftTables: { list: async () => tables },
     findOnlooker: NO_ONLOOKER,
   };
   const { script: text } = await previewIptables(values, context, watcher.poll() ?? [], world);
@@ -78,6 +84,24 @@ async function rulesOf(table: string, chain: string, wanted: Wanted): Promise<re
     .filter((line) => line.startsWith(`-A ${chain}`))
     .map((line) => line.replace(/-m comment --comment "[^"]*" /, ""));
 }
+
+test("tables that are dormant and ours would be woken", async () => {
+  const tables: readonly TableState[] = [
+    { family: "ip", name: "filter", flags: 0 },
+    { family: "ip", name: "nat", flags: 1 },
+    { family: "ip", name: "mangle", flags: 1 },
+    { family: "ip6", name: "nat", flags: 1 },
+    { family: "inet", name: "nat", flags: 1 },
+  ];
+  const text = await preview({ objects: [service()], tables });
+  expect(text.match(/^# nft .*$/gm)).toEqual(["# nft add table ip nat (which is dormant)"]);
+  const legacy = await preview({
+    flags: { iptablesMode: "legacy" },
+    objects: [service()],
+    tables,
+  });
+  expect(legacy).not.toContain("# nft");
+});
 
 test("the whole of a service, as iptables-restore is given it", async () => {
   const text = await preview({ objects: [service(), endpoint("5")] });

@@ -11,6 +11,7 @@ import {
   type IptablesTool,
   restoreCommand,
 } from "../../platform/linux/iptables/iptables-tool.ts";
+import type { NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import { planLoopback } from "../../platform/linux/route-localnet.ts";
 import type { BackendContext, Preview } from "../backend.ts";
 import { directSettingOf } from "../direct-setting.ts";
@@ -28,6 +29,7 @@ import { OWN_RULES } from "./own-rules.ts";
 export interface PreviewWorld extends FastPreviewWorld {
   readonly exec: Exec;
   readonly probeDirect: ProbeDirect;
+  readonly nftTables: Pick<NftTables, "list">;
 }
 
 /** What `iptables-restore` would be given: what differs from the rules that the kernel has. */
@@ -38,8 +40,8 @@ export async function previewIptables(
   world: PreviewWorld,
 ): Promise<Preview> {
   const rules = rulesFrom(ops, context.nodeName);
-  const plan = (mode: IptablesMode, read: ReadRules) =>
-    scriptOf({ options, context, rules, sysctl: world.sysctl, mode, read });
+  const plan = (mode: IptablesMode, found: FoundRules) =>
+    scriptOf({ options, context, rules, sysctl: world.sysctl, mode, found });
   const further = [
     ...(await directLines(options, rules, world)),
     ...(await previewFast(options.fastPath, OWN_RULES, world)),
@@ -48,14 +50,16 @@ export async function previewIptables(
   const mode = await modeOf(options.iptablesMode, world.exec);
   if (mode === undefined) {
     const unread = "neither iptables-nft-save nor iptables-legacy-save work here";
-    return { script: await plan(fallback, nothingThere), further, unread };
+    return { script: await plan(fallback, NOTHING_THERE), further, unread };
   }
   try {
-    const read: ReadRules = (family) => createIptablesTool(family, mode, world.exec).save();
-    return { script: await plan(mode, read), further };
+    const save: FoundRules["save"] = (family) =>
+      createIptablesTool(family, mode, world.exec).save();
+    const listTables = mode === "nft" ? world.nftTables.list : NOTHING_THERE.listTables;
+    return { script: await plan(mode, { save, listTables }), further };
   } catch (error) {
     if (!(error instanceof CoreError) || error.code === "ERR_USAGE") throw error;
-    return { script: await plan(mode, nothingThere), further, unread: error.message };
+    return { script: await plan(mode, NOTHING_THERE), further, unread: error.message };
   }
 }
 
@@ -78,10 +82,14 @@ async function directLines(
   });
 }
 
-/** All rules of a family, as `iptables-save` prints them. */
-type ReadRules = (family: (typeof FAMILIES)[number]) => Promise<string>;
+/** What the kernel holds. */
+interface FoundRules {
+  /** All rules of a family, as `iptables-save` prints them. */
+  readonly save: (family: (typeof FAMILIES)[number]) => Promise<string>;
+  readonly listTables: NftTables["list"];
+}
 
-const nothingThere: ReadRules = async () => "";
+const NOTHING_THERE: FoundRules = { save: async () => "", listTables: async () => [] };
 
 async function modeOf(
   wanted: IptablesValues["iptablesMode"],
@@ -116,12 +124,12 @@ interface ScriptParts {
   readonly rules: NodeRules;
   readonly sysctl: PreviewWorld["sysctl"];
   readonly mode: IptablesMode;
-  readonly read: ReadRules;
+  readonly found: FoundRules;
 }
 
 /** A first sync whose restores are written down in place of being made. */
 async function scriptOf(parts: ScriptParts): Promise<string> {
-  const { options, rules, sysctl, mode, read } = parts;
+  const { options, rules, sysctl, mode, found } = parts;
   const { log } = parts.context;
   const fixed = fixedSettingOf(options, rules, await isLiberal(sysctl));
   const scripts: string[] = [];
@@ -129,9 +137,22 @@ async function scriptOf(parts: ScriptParts): Promise<string> {
     const restore: IptablesTool["restore"] = async (script) => {
       scripts.push(`# ${restoreCommand(family, mode).join(" ")}\n${stdinText(script)}`);
     };
-    const tool = { family, mode, save: () => read(family), restore } as const;
+    const tool = { family, mode, save: () => found.save(family), restore } as const;
     const setting = proxierSettingOf(family, fixed, rules);
-    const shared = { watch: new ChangeWatch(undefined, log), planning: new Turns(), log };
+    const nftTables: NftTables = {
+      list: found.listTables,
+      wake: async (tables) => {
+        for (const { family: nft, name } of tables) {
+          scripts.push(`# nft add table ${nft} ${name} (which is dormant)\n`);
+        }
+      },
+    };
+    const shared = {
+      watch: new ChangeWatch(undefined, log),
+      planning: new Turns(),
+      nftTables,
+      log,
+    };
     await new FamilyProxier(tool, rules, shared).sync([], setting);
     if (!setting.guardsLoopback) continue;
     const loopback = await planLoopback(sysctl);

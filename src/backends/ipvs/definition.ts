@@ -25,9 +25,13 @@ export const IPVS: BackendDefinition<typeof IPVS_OPTIONS> = {
     const { explainIpvs } = await import("./explain-live.ts");
     const { openIpvsPlatform } = await import("./world.ts");
     const { systemExec } = await import("../../platform/linux/exec.ts");
+    const { NFT_TABLES } = await import("../../platform/linux/nft/nft-tables.ts");
     const platform = await openIpvsPlatform();
     try {
-      return await explainIpvs(packet, platform, systemExec);
+      return await explainIpvs(packet, platform, {
+        exec: systemExec,
+        listTables: NFT_TABLES.list,
+      });
     } finally {
       platform.ipvs.close();
       platform.sets.close();

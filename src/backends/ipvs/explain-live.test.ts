@@ -52,7 +52,7 @@ beforeEach(async () => {
 });
 
 async function explain(packet: Packet) {
-  const answer = await explainIpvs(packet, machine.platform, machine.exec);
+  const answer = await explainIpvs(packet, machine.platform, machine);
   const verdict = route({ global: globalStateOf(OBJECTS), node: NODE }, packet, POLICY, {});
   return { lines: answer.lines, differences: answer.differencesFrom(verdict) };
 }

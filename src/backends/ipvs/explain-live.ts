@@ -1,12 +1,14 @@
 import { type Family, familyOf, formatHostPort } from "../../core/model/address.ts";
 import type { Packet } from "../../core/route/packet.ts";
 import type { Verdict } from "../../core/route/verdict.ts";
-import type { Exec } from "../../platform/linux/exec.ts";
 import { compareWithVerdict } from "../../platform/linux/live-rules/compare-verdict.ts";
-import { describeOutcomes } from "../../platform/linux/live-rules/describe-outcomes.ts";
+import {
+  describeDormant,
+  describeOutcomes,
+} from "../../platform/linux/live-rules/describe-outcomes.ts";
 import { ipvsChains, type LiveServer } from "../../platform/linux/live-rules/ipvs-chains.ts";
 import { readLiveFacts } from "../../platform/linux/live-rules/read-live-facts.ts";
-import { readLiveRules } from "../../platform/linux/live-rules/read-live-rules.ts";
+import { type RulesWorld, readLiveRules } from "../../platform/linux/live-rules/read-live-rules.ts";
 import type { LiveRuleset } from "../../platform/linux/live-rules/ruleset.ts";
 import { type LiveOutcome, walkRuleset } from "../../platform/linux/live-rules/walk-ruleset.ts";
 import type { IpSetEntry } from "../../wire/netlink/ipset/ip-set.ts";
@@ -31,21 +33,28 @@ const TOLERANCE = 0.01;
 export async function explainIpvs(
   packet: Packet,
   platform: Pick<IpvsPlatform, "ipvs" | "sets" | "link">,
-  exec: Exec,
+  world: RulesWorld,
 ): Promise<LiveAnswer> {
   const { sets, link } = platform;
   const family = familyOf(packet.dst);
   const servers = await readServers(packet, family, platform.ipvs);
-  const rules = await readRules(family, servers, sets, exec);
+  const rules = await readRules(family, servers, sets, world);
   const { own, others } = await link.addresses(family);
   const addresses = new Set([...own, ...others]);
-  const facts = await readLiveFacts(packet, { exec, ownAddresses: () => addresses });
+  const facts = await readLiveFacts(packet, {
+    exec: world.exec,
+    ownAddresses: () => addresses,
+  });
   const outcomes = walkRuleset(rules, packet, facts);
   const isForServices = (await sets.entries(setsOf(family).addresses.name))?.some(
     ({ ip }) => ip === packet.dst,
   );
   return {
-    lines: [...(await describeHolders(packet, servers, platform)), ...describeOutcomes(outcomes)],
+    lines: [
+      ...(await describeHolders(packet, servers, platform)),
+      ...describeDormant(rules),
+      ...describeOutcomes(outcomes),
+    ],
     differencesFrom: (verdict) =>
       isForServices === true && isRefusedPort(outcomes, verdict)
         ? []
@@ -77,9 +86,9 @@ async function readRules(
   family: Family,
   servers: readonly LiveServer[],
   sets: IpvsPlatform["sets"],
-  exec: Exec,
+  world: RulesWorld,
 ): Promise<LiveRuleset> {
-  const { chains, containers } = await readLiveRules(exec);
+  const { chains, ...others } = await readLiveRules(world);
   const ipSets = new Map<string, readonly IpSetEntry[]>();
   for (const { families, rules } of chains.values()) {
     if (!families.includes(family)) continue;
@@ -90,7 +99,7 @@ async function readRules(
     }
   }
   const taking = ipvsChains(family, servers).map((chain) => [chain.id, chain] as const);
-  return { chains: new Map([...chains, ...taking]), containers, ipSets };
+  return { ...others, chains: new Map([...chains, ...taking]), ipSets };
 }
 
 /** The sets that the address is in, and the virtual servers that are there for it. */

@@ -37,7 +37,7 @@ async function alarmsOf(scenario: Scenario): Promise<readonly string[]> {
   const { node, objects, packet, policy, observed } = scenario;
   const machine = await machineFor(scenario);
   machine.device = packet.from === "workload" ? "veth-web" : "eth0";
-  const { lines, differencesFrom } = await explainIpvs(packet, machine.platform, machine.exec);
+  const { lines, differencesFrom } = await explainIpvs(packet, machine.platform, machine);
   const verdict = route({ global: globalStateOf(objects), node }, packet, policy, observed);
   return [...lines.filter((line) => line.startsWith("not known")), ...differencesFrom(verdict)];
 }

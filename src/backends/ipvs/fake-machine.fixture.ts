@@ -36,6 +36,7 @@ export class FakeMachine {
   /** What `ip route get` answers with. */
   device = "eth0";
 
+  readonly listTables = async (): Promise<readonly never[]> => [];
   readonly exec: Exec = {
     run: async (program, _, { stdin } = {}) => {
       const tool = program.replace(/-(save|restore)$/, "");

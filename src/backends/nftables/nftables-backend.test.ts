@@ -444,6 +444,74 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(await rig.run("list", "map", "ip", "portolan", "remembered")).toContain("192.0.2.9");
   });
 
+  describe("tables that others made dormant", () => {
+    const FAMILIES = ["ip", "ip6"] as const;
+    const sleep = async (rig: Rig): Promise<void> => {
+      for (const family of FAMILIES)
+        await rig.run(`add table ${family} portolan { flags dormant ; }`);
+    };
+    const tables = async (rig: Rig): Promise<string> => {
+      const texts = await Promise.all(
+        FAMILIES.map((family) => rig.run("list", "table", family, "portolan")),
+      );
+      return texts.join("");
+    };
+    const startWith = async (...objects: readonly ModelObject[]): Promise<Rig> => {
+      const rig = new Rig();
+      await rig.start();
+      await rig.apply(...objects);
+      return rig;
+    };
+    const MEMORY = "192.0.2.9 . 10.96.0.1 . tcp . 80";
+
+    test("are awake after the next check, which says so, and keep what they remember", async () => {
+      const rig = await startWith(STICKY, endpoint(1));
+      await rig.run(`add element ip portolan remembered { ${MEMORY} timeout 1h : 0:5 }`);
+      await sleep(rig);
+      expect(await tables(rig)).toContain("flags dormant");
+      await rig.check();
+      expect(await tables(rig)).not.toContain("flags dormant");
+      expect(await tables(rig)).toContain(MEMORY);
+      expect(rig.warnings).toEqual([
+        "others changed the rules, which is undone: table ip portolan: it has the flag dormant",
+      ]);
+      const generation = await rig.generation();
+      await rig.check();
+      expect(await rig.generation()).toBe(generation);
+    });
+
+    test("are awake after the check that follows a change", async () => {
+      const rig = await startWith(service(), endpoint(1));
+      await sleep(rig);
+      await rig.apply(service(), endpoint(1), endpoint(2));
+      await rig.check();
+      expect(await tables(rig)).not.toContain("flags dormant");
+      expect(rig.warnings).toHaveLength(1);
+    });
+
+    test("are awake after a restart", async () => {
+      const rig = await startWith(service(), endpoint(1));
+      const before = await rig.listing();
+      await rig.stop();
+      await sleep(rig);
+      await rig.start();
+      await rig.apply(service(), endpoint(1));
+      expect(await tables(rig)).not.toContain("flags dormant");
+      expect(await rig.listing()).toEqual(before);
+    });
+
+    test("and without a chain that packets meet, are made anew", async () => {
+      const rig = await startWith(service(), endpoint(1));
+      const before = await rig.listing();
+      await sleep(rig);
+      await rig.run("flush chain ip portolan output");
+      await rig.run("delete chain ip portolan output");
+      await rig.check();
+      expect(await rig.listing()).toEqual(before);
+      expect(rig.repairs).toEqual(["well", "well"]);
+    });
+  });
+
   test("tracked flows are looked at of services that changed, and of those that listeners come to and go from", async () => {
     const rig = new Rig();
     await rig.start();

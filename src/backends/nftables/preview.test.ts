@@ -108,6 +108,24 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
     }
   });
 
+  test("a table that others made dormant is written, as a sync would", async () => {
+    const namespace = NetworkNamespace.create();
+    const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });
+    const elements = namespace.run(openNftElements);
+    try {
+      const world = { ...NO_TABLES, nft, elements };
+      await nft.run((await preview(STATE, world)).script);
+      await nft.run("add table ip portolan { flags dormant ; }\n");
+      const { script } = await preview(STATE, world);
+      expect(script).toContain("add table ip portolan { comment");
+      await nft.run(script);
+      expect((await preview(STATE, world)).script).toBe("");
+    } finally {
+      elements.close();
+      namespace.close();
+    }
+  });
+
   test("a table of the same name and another kind is made anew, as a sync would", async () => {
     const namespace = NetworkNamespace.create();
     const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });

@@ -93,6 +93,29 @@ describe("rules of others", requires("linux", "root", "nft", "iptables"), () => 
     expect(await find()).toBe("rules of others in chain c of table inet portolan");
   });
 
+  test("in a table that is dormant do not count, until it is awake", async () => {
+    const { run, find } = rig();
+    for (const family of ["ip", "inet"]) {
+      for (const command of chain(family, "f", "type filter hook forward priority 0")) {
+        await run("nft", command);
+      }
+      await run("nft", `add rule ${family} fw f counter`);
+    }
+    await run("nft", "add table inet fw { flags dormant; }");
+    expect(await find()).toBe("rules of others in chain f of table ip fw");
+    await run("nft", "add table ip fw { flags dormant; }");
+    expect(await find()).toBeUndefined();
+    await run("nft", "add table inet fw");
+    expect(await find()).toBe("rules of others in chain f of table inet fw");
+  });
+
+  test("of iptables-nft in a table that is dormant do not count", async () => {
+    const { run, find } = rig();
+    await run("iptables-nft", "-A", "FORWARD", "-j", "ACCEPT");
+    await run("nft", "add table ip filter { flags dormant; }");
+    expect(await find()).toBeUndefined();
+  });
+
   describe.each(["nft", "legacy"] as const)("of iptables-%s", (mode) => {
     test.each([
       ["iptables", "filter", "FORWARD"],

@@ -1,6 +1,7 @@
 import { CoreError, messageOf } from "../../core/errors.ts";
 import { FAMILIES, type Family } from "../../core/model/address.ts";
-import type { BaseChain, ChainFamily } from "../../wire/netlink/nftables/chain-dump.ts";
+import type { BaseChain } from "../../wire/netlink/nftables/chain-dump.ts";
+import type { TableFamily } from "../../wire/netlink/nftables/table-families.ts";
 import type { Exec } from "./exec.ts";
 import { type HookChain, listHookRules } from "./iptables/hook-rules.ts";
 import { commandOf } from "./iptables/iptables-tool.ts";
@@ -34,7 +35,7 @@ const IPTABLES_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ["filter", ["FORWARD"]],
   ["security", ["FORWARD"]],
 ]);
-const IP_FAMILIES: ReadonlyMap<ChainFamily, Family> = new Map([
+const IP_FAMILIES: ReadonlyMap<TableFamily, Family> = new Map([
   ["ip", "v4"],
   ["ip6", "v6"],
 ]);

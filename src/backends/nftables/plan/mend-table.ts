@@ -24,7 +24,7 @@ export interface WantedTable {
 }
 
 export function mendTable(wanted: WantedTable, listing: NftListing): TableMend {
-  const obstacles: string[] = [];
+  const obstacles = listing.flags.map((flag) => `it has the flag ${flag}`);
   const chains = mendChains(wanted, listing, obstacles);
   const elements = mendElements(wanted, listing, obstacles);
   return { chains, elements, obstacles };

@@ -102,6 +102,7 @@ export class RedirectRules {
   }
 
   #isRight(family: Family, listing: NftListing, { [family]: elements }: RedirectElements): boolean {
+    if (listing.flags.length > 0) return false;
     if (linesOf(listing) !== this.#chains.get(family)) return false;
     const listed = [...listing.containers].flatMap(([container, { elements: texts }]) =>
       texts.map((text) => `${container} ${text}`),

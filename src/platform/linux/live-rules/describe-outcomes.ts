@@ -1,5 +1,6 @@
 import { endText, percent } from "./compare-verdict.ts";
 import type { TraceEntry } from "./rule-walker.ts";
+import type { LiveRuleset } from "./ruleset.ts";
 import type { LiveOutcome } from "./walk-ruleset.ts";
 
 /** More ends than these are summed up. */
@@ -27,6 +28,11 @@ export function describeOutcomes(outcomes: readonly LiveOutcome[]): readonly str
   const unknown = new Set(outcomes.flatMap((outcome) => outcome.unknown));
   for (const what of unknown) lines.push(`not known: ${what}`);
   return lines;
+}
+
+/** What the packet passes without meeting its rules. */
+export function describeDormant({ dormantTables = [] }: LiveRuleset): readonly string[] {
+  return dormantTables.map((table) => `table ${table} is dormant: no packet meets its rules`);
 }
 
 /** Ways that meet the same rules and come to the same end are one. */

@@ -2,7 +2,7 @@ import { familyOf, formatHostPort } from "../../../core/model/address.ts";
 import type { Packet } from "../../../core/route/packet.ts";
 import type { Flow } from "../../../wire/netlink/conntrack/flow.ts";
 import type { ConntrackTable } from "../conntrack/conntrack-table.ts";
-import { describeOutcomes } from "./describe-outcomes.ts";
+import { describeDormant, describeOutcomes } from "./describe-outcomes.ts";
 import { type LiveWorld, readLiveFacts } from "./read-live-facts.ts";
 import { readLiveRules } from "./read-live-rules.ts";
 import { type LiveOutcome, walkRuleset } from "./walk-ruleset.ts";
@@ -20,11 +20,18 @@ export interface LiveExplanation {
  * @throws CoreError ERR_NOT_POSSIBLE_HERE, ERR_PROGRAM_FAILED, ERR_SYSTEM_CALL
  */
 export async function explainLive(packet: Packet, world: LiveWorld): Promise<LiveExplanation> {
-  const rules = await readLiveRules(world.exec);
+  const rules = await readLiveRules(world);
   const facts = await readLiveFacts(packet, world);
   const outcomes = walkRuleset(rules, packet, facts);
   const flows = await readFlows(packet, world.openConntrack);
-  return { outcomes, lines: [...describeOutcomes(outcomes), ...describeFlows(flows, packet)] };
+  return {
+    outcomes,
+    lines: [
+      ...describeDormant(rules),
+      ...describeOutcomes(outcomes),
+      ...describeFlows(flows, packet),
+    ],
+  };
 }
 
 /** Those to the same address and port: a packet of one of them does not meet the rules that translate. */

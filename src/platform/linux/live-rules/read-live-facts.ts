@@ -3,6 +3,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { canonicalIp, isLoopback } from "../../../core/model/address.ts";
 import type { Packet } from "../../../core/route/packet.ts";
+import type { TableState } from "../../../wire/netlink/nftables/table-messages.ts";
 import type { ConntrackTable } from "../conntrack/conntrack-table.ts";
 import type { Exec } from "../exec.ts";
 import type { LiveFacts } from "./live-packet.ts";
@@ -14,6 +15,8 @@ const RECENT_FOLDER = "/proc/net/xt_recent";
 export interface LiveWorld {
   readonly exec: Exec;
   readonly openConntrack: () => ConntrackTable;
+  /** All tables of nftables. @throws CoreError ERR_SYSTEM_CALL */
+  readonly listTables: () => Promise<readonly TableState[]>;
   /** The addresses of all its interfaces. */
   readonly ownAddresses: () => ReadonlySet<string>;
 }

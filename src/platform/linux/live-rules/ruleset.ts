@@ -11,6 +11,8 @@ export interface LiveRuleset {
   readonly chains: ReadonlyMap<string, LiveChain>;
   /** Sets and maps, by id. */
   readonly containers: ReadonlyMap<string, LiveContainer>;
+  /** Tables whose chains are left out, since no packet meets them: `ip portolan`. */
+  readonly dormantTables?: readonly string[];
   /** The entries of ipsets by their name, as far as they were read. */
   readonly ipSets?: ReadonlyMap<string, readonly IpSetEntry[]>;
 }

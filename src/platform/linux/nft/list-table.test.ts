@@ -15,6 +15,7 @@ const SCRIPT = TABLES.map(({ family }) => {
   const address = family === "ip" ? "ipv4_addr" : "ipv6_addr";
   return `table ${family} another { chain t { accept; }; }
 table ${family} t {
+  flags dormant;
   comment "mine"
   chain goal { counter drop; }
   chain base { type nat hook output priority -100; ${family} daddr . meta l4proto . th dport vmap @services; }
@@ -60,6 +61,7 @@ class Rig {
 function sorted(listing: NftListing | undefined) {
   return (
     listing && {
+      flags: listing.flags,
       chains: listing.chains,
       containers: [...listing.containers].map(([name, { elements, ...more }]) => {
         const told = name === "memory" ? [] : [...elements].sort();
@@ -90,7 +92,7 @@ describe("a table in the kernel", requires("linux", "root", "nft"), () => {
   test("is read by nft where an element has more than netlink tells here", async () => {
     const { nft, readers, asked } = new Rig();
     await nft.run("table ip t { set s { type ipv4_addr; counter; elements = { 10.0.0.1 }; }; }");
-    const outline = { containers: new Map(), chains: new Map() };
+    const outline = { flags: [], containers: new Map(), chains: new Map() };
     const plain = { kind: "set", properties: ["type ipv4_addr"], elements: [] } as const;
     outline.containers.set("s", plain);
     await listTable(
@@ -108,6 +110,6 @@ describe("a table in the kernel", requires("linux", "root", "nft"), () => {
       { family: "ip", name: "t" },
       { ...readers, nft: { ...nft, outline } },
     );
-    expect(listing).toEqual({ containers: new Map(), chains: new Map() });
+    expect(listing).toEqual({ flags: [], containers: new Map(), chains: new Map() });
   });
 });

@@ -38,7 +38,7 @@ async function listParts(table: NftTable, readers: TableReaders): Promise<NftLis
     if (elements === undefined) return undefined;
     containers.set(name, { ...container, elements });
   }
-  return { containers, chains: outline.chains };
+  return { ...outline, containers };
 }
 
 /** It names all tables of a family: that of another, which nft can not write, is no reason to fail. */

@@ -51,6 +51,15 @@ test("reads elements as nft writes them, without time-outs that run", () => {
   expect(containers.get("hairpins")?.elements).toEqual([]);
 });
 
+test("reads the flags of the table, not those of what it holds", () => {
+  expect(parseListing(LISTING).flags).toEqual([]);
+  const flagged = LISTING.replace("{\n", "{\n\tflags dormant,owner\n\n");
+  expect(parseListing(flagged)).toEqual({
+    ...parseListing(LISTING),
+    flags: ["dormant", "owner"],
+  });
+});
+
 test("reads the hook and the rules of chains, without comments", () => {
   const { chains } = parseListing(LISTING);
   expect(chains.get("refuse")?.lines).toEqual(["reject with tcp reset", "reject"]);

@@ -1,5 +1,9 @@
+import { EMPTY } from "../../../core/model/common.ts";
+
 /** A table as `nft list table` prints it. */
 export interface NftListing {
+  /** What it has beside what it holds, such as `dormant`: then no packet meets it. */
+  readonly flags: readonly string[];
   readonly containers: ReadonlyMap<string, ListedContainer>;
   readonly chains: ReadonlyMap<string, ListedChain>;
 }
@@ -20,6 +24,8 @@ export interface ListedChain {
 const BLOCK = /^\t(set|map|chain) (\S+) \{$/;
 const END_OF_BLOCK = "\t}";
 const ELEMENTS = "elements = { ";
+/** Of the table itself, before all that it holds. */
+const FLAGS = /^table [^\n]*\n\tflags ([^\n]+)/;
 
 type BlockKind = "set" | "map" | "chain";
 
@@ -37,7 +43,11 @@ export function parseListing(text: string): NftListing {
     if (kind === "chain") chains.set(name, { lines: lines.filter(isNoComment) });
     else containers.set(name, { kind, ...containerIn(lines) });
   }
-  return { containers, chains };
+  return { flags: flagsIn(text), containers, chains };
+}
+
+function flagsIn(text: string): readonly string[] {
+  return FLAGS.exec(text)?.[1]?.split(",") ?? EMPTY;
 }
 
 function* blocksOf(text: string): Generator<Block> {

@@ -11,23 +11,11 @@ import {
   NFTA_CHAIN_USE,
   NFTA_HOOK_HOOKNUM,
 } from "./nftables-words.ts";
+import { ALL_TABLE_FAMILIES, TABLE_FAMILIES, type TableFamily } from "./table-families.ts";
 
-/** NFPROTO_ of linux/netfilter.h, as `nft` names them. */
-const FAMILIES: ReadonlyMap<number, ChainFamily> = new Map([
-  [1, "inet"],
-  [2, "ip"],
-  [3, "arp"],
-  [5, "netdev"],
-  [7, "bridge"],
-  [10, "ip6"],
-]);
-const ALL_FAMILIES = 0;
-
-export type ChainFamily = "inet" | "ip" | "ip6" | "arp" | "netdev" | "bridge";
-
-/** A chain that packets come to by themselves. */
+/** A chain that packets come to by themselves, unless its table is dormant. */
 export interface BaseChain {
-  readonly family: ChainFamily;
+  readonly family: TableFamily;
   readonly table: string;
   readonly name: string;
   /** `filter`, `nat` or `route`. */
@@ -41,13 +29,13 @@ export interface BaseChain {
 export function writeChainDump(writer: NetlinkWriter, sequence: number): void {
   const flags = NLM_F_REQUEST | NLM_F_DUMP;
   writer.message({ type: NFT_MSG_GETCHAIN, flags, sequence }, () => {
-    writer.header([ALL_FAMILIES, 0, 0, 0]);
+    writer.header([ALL_TABLE_FAMILIES, 0, 0, 0]);
   });
 }
 
 /** Reads the payload of one message. @returns undefined where packets come to the chain by rules only */
 export function parseBaseChain(view: DataView, from: number, to: number): BaseChain | undefined {
-  const family = FAMILIES.get(view.getUint8(from));
+  const family = TABLE_FAMILIES.get(view.getUint8(from));
   if (family === undefined) return undefined;
   const found = { table: "", name: "", type: "", ruleCount: 0 };
   let hook: number | undefined;

@@ -2,11 +2,9 @@ import type { Family } from "../../../core/model/address.ts";
 import { NFPROTO_IPV4, NFPROTO_IPV6 } from "../conntrack/conntrack-words.ts";
 import { NLM_F_ACK, NLM_F_CREATE, NLM_F_REQUEST } from "../netlink-words.ts";
 import type { NetlinkWriter } from "../netlink-writer.ts";
+import { writeBatch } from "./batch.ts";
 import type { EncodedElements } from "./element-encoder.ts";
 import {
-  NFNL_MSG_BATCH_BEGIN,
-  NFNL_MSG_BATCH_END,
-  NFNL_SUBSYS_NFTABLES,
   NFT_MSG_DELSETELEM,
   NFT_MSG_NEWSETELEM,
   NFTA_SET_ELEM_LIST_ELEMENTS,
@@ -28,30 +26,16 @@ export const FAMILY_NUMBERS: Readonly<Record<Family, number>> = {
   v4: NFPROTO_IPV4,
   v6: NFPROTO_IPV6,
 };
-/** struct nfgenmsg of what brackets a batch: no family, no version, and whose it is, in network byte order. */
-const BATCH_HEADER: readonly number[] = [0, 0, 0, NFNL_SUBSYS_NFTABLES];
 
-/**
- * Writes messages as one transaction, which takes effect as a whole or not at all. They are numbered from
- * `first` on, and the last one wants an acknowledgement. What brackets them has the number of the last
- * one: an answer to the bracket, which is about the whole, is then the last answer too.
- */
+/** Writes messages as one transaction, numbered from `first` on; the last one wants an acknowledgement. */
 export function writeElementBatch(
   writer: NetlinkWriter,
   first: number,
   messages: readonly ElementMessage[],
 ): void {
-  const last = first + messages.length - 1;
-  writeBracket(writer, NFNL_MSG_BATCH_BEGIN, last);
-  for (const [index, message] of messages.entries()) {
-    const sequence = first + index;
-    writeElements(writer, sequence, message, sequence === last);
-  }
-  writeBracket(writer, NFNL_MSG_BATCH_END, last);
-}
-
-function writeBracket(writer: NetlinkWriter, type: number, sequence: number): void {
-  writer.message({ type, flags: NLM_F_REQUEST, sequence }, () => writer.header(BATCH_HEADER));
+  writeBatch(writer, first, messages, (message, sequence, wantsAck) => {
+    writeElements(writer, sequence, message, wantsAck);
+  });
 }
 
 function writeElements(

@@ -4,10 +4,17 @@ export const NFNL_MSG_BATCH_BEGIN = 0x10;
 export const NFNL_MSG_BATCH_END = 0x11;
 export const NFNL_SUBSYS_NFTABLES = 10;
 const SUBSYSTEM_SHIFT = 8;
+export const NFT_MSG_NEWTABLE: number = NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT;
+export const NFT_MSG_GETTABLE: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 1;
 export const NFT_MSG_GETCHAIN: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 4;
 export const NFT_MSG_NEWSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 12;
 export const NFT_MSG_GETSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 13;
 export const NFT_MSG_DELSETELEM: number = (NFNL_SUBSYS_NFTABLES << SUBSYSTEM_SHIFT) | 14;
+
+export const NFTA_TABLE_NAME = 1;
+export const NFTA_TABLE_FLAGS = 2;
+/** No packet meets its chains. */
+export const NFT_TABLE_F_DORMANT = 0x1;
 
 export const NFTA_CHAIN_TABLE = 1;
 export const NFTA_CHAIN_NAME = 3;

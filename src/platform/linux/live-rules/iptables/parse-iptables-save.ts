@@ -26,6 +26,8 @@ export interface SavedRules {
   /** What chains are told apart by, where several programs have the same: `iptables`. */
   readonly tool: string;
   readonly text: string;
+  /** Tables whose chains are left out; none by default. */
+  readonly isLeftOut?: (table: string) => boolean;
 }
 
 export interface SavedTables {
@@ -43,7 +45,7 @@ const TABLE = /^\*(\S+)/;
 const CHAIN = /^:(\S+) (\S+)/;
 const RULE = /^-A (\S+) (.*)$/;
 
-export function parseIptablesSave({ family, tool, text }: SavedRules): SavedTables {
+export function parseIptablesSave({ family, tool, text, isLeftOut }: SavedRules): SavedTables {
   const tables = new Set<string>();
   const chains = new Map<string, ChainParts>();
   let table = "";
@@ -55,7 +57,7 @@ export function parseIptablesSave({ family, tool, text }: SavedRules): SavedTabl
       tables.add(table);
     }
     const [, chain, policy] = CHAIN.exec(line) ?? [];
-    if (chain !== undefined) {
+    if (chain !== undefined && isLeftOut?.(table) !== true) {
       chains.set(idOf(chain), { hook: hookOf(table, chain, policy), rules: [] });
     }
     const [, owner, rule] = RULE.exec(line) ?? [];

@@ -38,7 +38,7 @@ interface ChainParts {
 /**
  * Reads what `nft -j list ruleset` prints.
  * @param texts the same rules as `nft` prints them for people
- * @param isOurs leaves out tables that another tool reads better
+ * @param isOurs leaves out tables that another tool reads better, or that no packet meets
  */
 export function parseNftRuleset(
   json: unknown,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeDumpSocket } from "../netlink/fake-dump-socket.fixture.ts";
-import { listBaseChains } from "./base-chains.ts";
+import { BASE_CHAINS } from "./base-chains.ts";
+import { listNft } from "./list-nft.ts";
 
 /** Family inet, table `fw`, name `f`, hook 2 with priority 0, type filter, 3 rules; as the kernel writes it. */
 const CHAIN = Buffer.from(
@@ -15,7 +16,7 @@ const CHAIN = Buffer.from(
 
 test("lists what one dump tells, and closes the socket", async () => {
   const socket = new FakeDumpSocket([{ isInterrupted: true }, {}], CHAIN);
-  expect(await listBaseChains(() => socket)).toEqual([
+  expect(await listNft(BASE_CHAINS, () => socket)).toEqual([
     { family: "inet", table: "fw", name: "f", type: "filter", hook: 2, ruleCount: 3 },
   ]);
   expect([socket.count, socket.isOpen]).toEqual([2, false]);
@@ -23,7 +24,7 @@ test("lists what one dump tells, and closes the socket", async () => {
 
 test("a list that some may be missing of is none: who is not seen may be there", async () => {
   const socket = new FakeDumpSocket([{ isInterrupted: true }], CHAIN);
-  await expect(listBaseChains(() => socket)).rejects.toMatchObject({
+  await expect(listNft(BASE_CHAINS, () => socket)).rejects.toMatchObject({
     code: "ERR_SYSTEM_CALL",
     message: "listing chains: others change rules all the time",
   });
