@@ -5,6 +5,8 @@ import { GRPC_STATUS } from "../../wire/grpc/status.ts";
 /** What etcd says by words where the code alone is not enough (its `rpctypes/error.go`). */
 const COMPACTED = "required revision has been compacted";
 const STALE_TOKEN = ["invalid auth token", "revision of auth store is old", "user name is empty"];
+/** Its own time for the call was over, which it tells with the code for what it does not know. */
+const OVERDUE = "context deadline exceeded";
 const NOT_ENABLED = "authentication is not enabled";
 
 /** What a failed call means for the one who called. */
@@ -38,7 +40,7 @@ function failureOfStatus(
   if (code === GRPC_STATUS.ok) {
     return { failure: "elsewhere", error: unreachable("it ended the call") };
   }
-  if (code === GRPC_STATUS.unavailable || code === GRPC_STATUS.deadlineExceeded) {
+  if (isLate(code, message)) {
     return { failure: "elsewhere", error: unreachable(message) };
   }
   if (message.includes(COMPACTED)) {
@@ -47,6 +49,11 @@ function failureOfStatus(
   const isToken =
     code === GRPC_STATUS.unauthenticated || STALE_TOKEN.some((words) => message.includes(words));
   return { failure: isToken ? "token" : "final", error: refused(message) };
+}
+
+function isLate(code: number, message: string): boolean {
+  if (code === GRPC_STATUS.unknown) return message.includes(OVERDUE);
+  return code === GRPC_STATUS.unavailable || code === GRPC_STATUS.deadlineExceeded;
 }
 
 export function isNotEnabled(error: unknown): boolean {
