@@ -11,7 +11,7 @@ import type { OwnRules } from "../platform/linux/onlookers.ts";
 import type { Sysctl } from "../platform/linux/sysctl.ts";
 import { FastOccasion } from "./fast-occasion.ts";
 import type { FastLinks, FastWorld } from "./fast-world.ts";
-import { findAccounting } from "./find-accounting.ts";
+import { findAnyOnlooker } from "./find-any-onlooker.ts";
 
 export type FastMode = "auto" | "off" | "on";
 
@@ -216,9 +216,9 @@ export class FastKeeper {
     if (this.#occasion.obstacle !== undefined) this.#tellWhyNot(this.#occasion.obstacle);
   }
 
-  async #findOnlooker(): Promise<string | undefined> {
+  #findOnlooker(): Promise<string | undefined> {
     const { world, own, sysctl } = this.#options;
-    return (await findAccounting(sysctl)) ?? world.findOnlooker(own);
+    return findAnyOnlooker({ own, sysctl, findOnlooker: world.findOnlooker });
   }
 
   /** What comes while others have their turn is left to the next one. */

@@ -4,7 +4,7 @@ import type { Sysctl } from "../platform/linux/sysctl.ts";
 import type { FastMode } from "./fast-keeper.ts";
 import { obstacleBy } from "./fast-occasion.ts";
 import type { FastWorld } from "./fast-world.ts";
-import { findAccounting } from "./find-accounting.ts";
+import { findAnyOnlooker } from "./find-any-onlooker.ts";
 
 /** What would be there of it on this machine. */
 export type FastProspect =
@@ -38,7 +38,7 @@ export async function previewFast(
   const obstacle =
     mode === "on"
       ? undefined
-      : await obstacleBy(async () => (await findAccounting(sysctl)) ?? findOnlooker(own));
+      : await obstacleBy(() => findAnyOnlooker({ own, sysctl, findOnlooker }));
   if (obstacle !== undefined) return [`would have no fast path: ${obstacle}`];
   const when = mode === "on" ? "" : ", while much is forwarded";
   return [
