@@ -94,7 +94,6 @@ describe("services of one edge node", requires("linux", "root", "ip", "nft", "cu
     // Somebody removes the link of the tunnel: it is made again.
     stage.exec(stage.host, "ip", ["link", "delete", "portolan-tun"]);
     await first.waitFor(/the tunnel is open again/, "stderr");
-    await stage.rest("/node");
     expect(await names("http://10.30.0.1/", 1)).toEqual(["web0"]);
 
     // Killed and started again, services are reached as before, with the same key.

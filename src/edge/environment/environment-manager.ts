@@ -217,14 +217,22 @@ export class EnvironmentManager {
     return { plan: { ...plan, addresses: addresses.bridge }, addresses };
   }
 
-  async #buildNode(plan: NodePlan): Promise<void> {
+  #buildNode(plan: NodePlan): Promise<void> {
+    return this.#withTunnel(plan, () => this.#parts.network.ensureNode(plan));
+  }
+
+  /** Its way is made by `act`: whoever is told that it is open again finds it so. */
+  async #withTunnel(plan: NodePlan, act: () => Promise<void>): Promise<void> {
+    const before = this.#tunnel;
     await this.#ensureTunnel(plan);
-    await this.#parts.network.ensureNode(plan);
+    await act();
+    if (before === undefined || before === this.#tunnel) return;
+    this.#parts.log.info({ tun: plan.tun }, "the tunnel is open again");
   }
 
   /** One that was lost, or is of other networks, makes room for another. */
   async #ensureTunnel(plan: NodePlan): Promise<void> {
-    const { openTunnel, log } = this.#parts;
+    const { openTunnel } = this.#parts;
     const { subnets } = plan;
     const there = this.#tunnel;
     if (openTunnel === undefined) return;
@@ -235,7 +243,6 @@ export class EnvironmentManager {
       await there.opened.close();
     }
     this.#tunnel = { of: subnets, opened: await openTunnel(plan) };
-    if (there !== undefined) log.info({ tun: plan.tun }, "the tunnel is open again");
   }
 
   async #restore(subnets: NodeSubnets, workloads: readonly Workload[]): Promise<void> {
@@ -256,10 +263,10 @@ export class EnvironmentManager {
     this.#parts.log.info(fields, "this node was found as it was left");
   }
 
-  async #putRight(plan: NodePlan): Promise<void> {
+  #putRight(plan: NodePlan): Promise<void> {
     const { network, log } = this.#parts;
-    await this.#ensureTunnel(plan);
-    await putRight({ plan, book: this.#book, network, events: this.events, log });
+    const repair = { plan, book: this.#book, network, events: this.events, log };
+    return this.#withTunnel(plan, () => putRight(repair));
   }
 
   async #deploy(deployment: Deployment): Promise<Workload> {
