@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { generateTunnelKey, publicTunnelKey } from "../../src/edge/tunnel/tunnel-keys.ts";
 import type { TunnelStats } from "../../src/edge/tunnel/tunnel-messages.ts";
@@ -131,6 +132,8 @@ describe("peers of a secure tunnel", NEEDS, () => {
   });
 
   test("random and forged datagrams are counted, and nothing else", async () => {
+    // Ends of connections may be said again where an address changed meanwhile.
+    await vi.waitUntil(() => edge.network.exec("b1", "ss", "-Htn") === "", { timeout: 10_000 });
     const before = await edge.tunnel("b").stats();
     const packet = packetOf({
       source: overlay.v4("a", 1),
@@ -212,6 +215,15 @@ describe("peers without keys", NEEDS, () => {
     });
     expect(after.packets.forgedSource - before.packets.forgedSource).toBe(3);
     expect(after.packets.toLocal - before.packets.toLocal).toBeGreaterThanOrEqual(1);
+  });
+
+  test("one that is closed again closes nothing of others", async () => {
+    const tunnel = edge.tunnel("c");
+    await tunnel.close();
+    // The lowest number that is free is taken: both of what it had are given again.
+    const opened = Array.from({ length: 64 }, () => openSync("/dev/null", "r"));
+    await tunnel.close();
+    for (const descriptor of opened) expect(() => closeSync(descriptor)).not.toThrow();
   });
 
   test("a link that is taken away is told, once", async () => {

@@ -97,6 +97,7 @@ export class Tunnel {
   readonly #own: OwnEnd;
   readonly #services = new DiffStore<string, string, EdgeService>(deepEqual);
   readonly #peers = new DiffStore<string, string, PeerSpec>(deepEqual);
+  #closed: Promise<void> | undefined;
   /** For names: the same as the thread has. */
   readonly table: ServiceTable = new ServiceTable();
 
@@ -206,7 +207,13 @@ export class Tunnel {
     return this.#thread.ended;
   }
 
-  async close(): Promise<void> {
+  /** Once for all that call: the numbers of its descriptors may be of others from then on. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     await this.#thread.stop();
     for (const descriptor of this.#descriptors) close(descriptor);
   }
