@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,6 +110,19 @@ describe("a shared listener", requires("linux"), () => {
     const all = loops("a", "b", "c", "d");
     await Promise.all(all.map((wrapper) => listener.onLoopAdded(wrapper)));
     expect(counts(all)).toEqual([1, 1, 1, 1]);
+  });
+
+  test("released by two at once it closes nothing of others", async () => {
+    const listener = open(LOOPBACK);
+    const [only] = loops("a");
+    if (only === undefined) throw new Error("one loop");
+    await listener.onLoopAdded(only);
+    const [descriptor] = listener.descriptors();
+    const first = listener.release().then(() => openSync("/dev/null", "r"));
+    await listener.release();
+    const opened = await first;
+    expect(opened).toBe(descriptor);
+    expect(() => closeSync(opened)).not.toThrow();
   });
 
   test("an address that another has is refused, also where it shares it", () => {

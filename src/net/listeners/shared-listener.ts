@@ -91,9 +91,10 @@ export class SharedListener<L extends BorrowingLoop> implements GroupResource<L>
 
   /** Accepts no more in this process; the one that took the sockets over goes on. */
   async release(): Promise<void> {
-    if (this.#isClosed) return;
     this.#loops.clear();
     await this.#spread();
+    // Somebody else may have closed it meanwhile: then the numbers may be of others.
+    if (this.#isClosed) return;
     this.#isClosed = true;
     for (const descriptor of this.#lending.descriptors()) close(descriptor);
   }

@@ -125,7 +125,10 @@ export class SocketOffer {
   }
 
   #drop(caller: number): void {
-    this.#callers.get(caller)?.close();
+    const watch = this.#callers.get(caller);
+    // Dropped before: the number may be of somebody else.
+    if (watch === undefined) return;
+    watch.close();
     this.#callers.delete(caller);
     close(caller);
     if (this.#asked.delete(caller)) this.#onAbandoned();
