@@ -11,16 +11,17 @@ export function conclude(summary, runnerCode, skipsFail) {
   if (summary === undefined) {
     return { lines: ["the test runner ended without a result", count(0, 1, 0)], code: 1 };
   }
-  const { passed, failed, skipped } = summary;
+  const { passed, failed, unfinished, skipped } = summary;
   const lines = skipped.map(
     ({ test, reason }) => `skipped: ${test}: ${reason || "no reason given"}`,
   );
+  lines.push(...unfinished.map((test) => `not finished: ${test}`));
   const nothingRan = passed + failed === 0;
   if (nothingRan) lines.push("no test ran");
   const refused = skipsFail && skipped.length > 0;
   if (refused) lines.push("PORTOLAN_TEST_REQUIRE=all: a skipped test is a failure");
   lines.push(count(passed, failed, skipped.length));
-  const isFailure = failed > 0 || nothingRan || refused;
+  const isFailure = failed + unfinished.length > 0 || nothingRan || refused;
   return { lines, code: runnerCode !== 0 ? runnerCode : Number(isFailure) };
 }
 

@@ -12,6 +12,8 @@ declare module "@vitest/runner" {
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
+  /** The names of those that did not come to an end, as their process did before. */
+  readonly unfinished: readonly string[];
   readonly skipped: readonly Skip[];
 }
 
@@ -44,16 +46,18 @@ export class SummaryReporter implements Reporter {
     const summary: Summary = {
       passed: states.filter((state) => state === "passed").length,
       failed: states.filter((state) => state === "failed").length + broken.length + errors.length,
+      unfinished: tests.filter((test) => test.result().state === "pending").map(nameOf),
       skipped: tests
         .filter((test) => test.result().state === "skipped")
-        .map((test) => ({
-          test: `${test.module.relativeModuleId} > ${test.fullName}`,
-          reason: reasonOf(test),
-        }))
+        .map((test) => ({ test: nameOf(test), reason: reasonOf(test) }))
         .filter((skip) => !(this.#picked && skip.reason === "")),
     };
     writeFileSync(this.#path, JSON.stringify(summary));
   }
+}
+
+function nameOf(test: TestCase): string {
+  return `${test.module.relativeModuleId} > ${test.fullName}`;
 }
 
 function reasonOf(test: TestCase): string {
