@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -89,6 +89,18 @@ test("what takes too long is killed", async () => {
     code: "ERR_PROGRAM_FAILED",
     message: "sleep 60: took longer than 20 ms",
   });
+});
+
+test("what takes too long is not waited for where what it started goes on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "portolan-exec-"));
+  const pidFile = join(folder, "pid");
+  onTestFinished(() => {
+    process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
+    rmSync(folder, { recursive: true });
+  });
+  const args = ["-c", 'sleep 600 & echo $! > "$1"; wait', "sh", pidFile];
+  const message = expect.stringContaining("took longer than 500 ms");
+  await expect(systemExec.run("sh", args, { timeoutMs: 500 })).rejects.toMatchObject({ message });
 });
 
 test("what prints too much is killed", async () => {

@@ -104,6 +104,9 @@ function runProgram(
     const kill = (reason: unknown) => {
       problem ??= reason;
       child.kill("SIGKILL");
+      // What it started itself may have them, too, and go on.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     };
     const killFor = (what: string) => kill(fail("ERR_PROGRAM_FAILED", program, args, what));
     const timer = setTimeout(() => killFor(`took longer than ${timeoutMs} ms`), timeoutMs);
