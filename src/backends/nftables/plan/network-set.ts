@@ -14,18 +14,18 @@ export function networkSet(networks: readonly string[]): string {
  * lies inside another, which nft refuses.
  */
 export function outermostNetworks(networks: readonly string[]): readonly string[] {
-  const cidrs = networks.flatMap((network) => parseCidr(network) ?? []);
-  return outermost(cidrs).sort(byAddress).map(spell);
-}
-
-function outermost(cidrs: readonly Cidr[]): Cidr[] {
-  const unique = new Map(cidrs.map((cidr) => [cidr.text, cidr]));
-  return [...unique.values()].filter(
-    (inner) =>
-      ![...unique.values()].some(
-        (outer) => outer.prefix < inner.prefix && cidrContains(outer, addressOf(inner)),
-      ),
-  );
+  const placed = networks.flatMap((network) => {
+    const cidr = parseCidr(network);
+    return cidr === undefined ? [] : [{ cidr, bytes: bytesOf(cidr) }];
+  });
+  placed.sort((a, b) => Buffer.compare(a.bytes, b.bytes) || a.cidr.prefix - b.cidr.prefix);
+  const outermost: Cidr[] = [];
+  // What holds others comes before them, with nothing between that it does not hold.
+  for (const { cidr } of placed) {
+    const before = outermost.at(-1);
+    if (before === undefined || !cidrContains(before, addressOf(cidr))) outermost.push(cidr);
+  }
+  return outermost.map(spell);
 }
 
 function addressOf({ text }: Cidr): string {
@@ -34,10 +34,6 @@ function addressOf({ text }: Cidr): string {
 
 function spell(cidr: Cidr): string {
   return cidr.prefix === ADDRESS_BITS[cidr.family] ? addressOf(cidr) : cidr.text;
-}
-
-function byAddress(a: Cidr, b: Cidr): number {
-  return Buffer.compare(bytesOf(a), bytesOf(b));
 }
 
 function bytesOf(cidr: Cidr): Uint8Array {

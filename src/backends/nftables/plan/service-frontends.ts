@@ -24,6 +24,11 @@ export function serviceFrontends(
   const addresses = addressesOf(service, facts);
   const frontends: Frontend[] = [];
   const { affinitySeconds } = service;
+  const access = new Map(
+    addresses.flatMap(([type, ip]) =>
+      type === "load-balancer-ip" ? [[ip, sourceRanges(service, ip, facts)] as const] : [],
+    ),
+  );
   for (const [index, port] of service.ports.entries()) {
     const { protocol } = port;
     const label = labelOf(service, port);
@@ -39,7 +44,7 @@ export function serviceFrontends(
         scope: type === "cluster-ip" ? scopes.internal : scopes.external,
         method,
         affinitySeconds,
-        access: type === "load-balancer-ip" ? sourceRanges(service, address, facts) : undefined,
+        access: type === "load-balancer-ip" ? access.get(address) : undefined,
       });
     };
     for (const [type, ip] of addresses) push(ip, port.port, type);

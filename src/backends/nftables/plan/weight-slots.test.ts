@@ -33,6 +33,28 @@ test("what is there through two groups has the slots of both", () => {
   expect(slotsOf(weighted("a", 1, "g", 1), weighted("a", 1, "h", 2))).toEqual({ a: 3 });
 });
 
+test("groups whose weights have nothing in common are many, and each has its share", () => {
+  // Distinct primes: their product is beyond all numbers.
+  const primes = Array.from({ length: 60_000 }, (_, index) => 65_536 - index).filter(isPrime);
+  const items = primes
+    .slice(0, 75)
+    .flatMap((prime, group) => [
+      weighted(`${group} small`, 1, `${group}`),
+      weighted(`${group} large`, prime - 1, `${group}`),
+    ]);
+  const slots = weightSlots(items);
+  expect(slots.size).toBe(150);
+  for (let group = 0; group < 75; group += 1) {
+    expect(slots.get(`${group} small`)).toBe(1);
+    expect(slots.get(`${group} large`)).toBe(3);
+  }
+});
+
+function isPrime(number: number): boolean {
+  for (let by = 2; by * by <= number; by += 1) if (number % by === 0) return false;
+  return true;
+}
+
 const WEIGHTS = fc.array(fc.integer({ min: 1, max: 65_535 }), { minLength: 1, maxLength: 20 });
 
 test("shares are right to within a slot, and nobody is left out", () => {

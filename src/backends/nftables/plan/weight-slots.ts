@@ -19,14 +19,14 @@ export function weightSlots<T>(items: readonly Weighted<T>[]): ReadonlyMap<T, nu
   if (isEven(items)) return addUp(items, () => 1);
   const sums = new Map<string, number>();
   for (const { group, weight } of items) sums.set(group, (sums.get(group) ?? 0) + weight);
-  const common = [...sums.values()].reduce(leastCommonMultiple, 1);
+  const common = commonMultiple([...sums.values()]);
   const partOf = ({ group, groupWeight, weight }: Weighted<T>): number =>
-    groupWeight * weight * (common / (sums.get(group) ?? 1));
+    (groupWeight * weight * (common ?? 1)) / (sums.get(group) ?? 1);
   const parts = items.map(partOf);
-  const divisor = parts.reduce(greatestCommonDivisor, 0);
-  const total = parts.reduce((sum, part) => sum + part, 0) / divisor;
-  if (total <= MAX_WEIGHTED_SLOTS) return addUp(items, (one) => partOf(one) / divisor);
-  const scale = Math.max(MAX_WEIGHTED_SLOTS, items.length) / (total * divisor);
+  const whole = parts.reduce((sum, part) => sum + part, 0);
+  const divisor = common === undefined ? 0 : parts.reduce(greatestCommonDivisor, 0);
+  if (whole <= MAX_WEIGHTED_SLOTS * divisor) return addUp(items, (one) => partOf(one) / divisor);
+  const scale = Math.max(MAX_WEIGHTED_SLOTS, items.length) / whole;
   return addUp(items, (one) => Math.max(1, Math.round(partOf(one) * scale)));
 }
 
@@ -49,6 +49,12 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-function leastCommonMultiple(a: number, b: number): number {
-  return (a / greatestCommonDivisor(a, b)) * b;
+/** Undefined where numbers do not hold it: then shares are not exact in any number of slots that is made. */
+function commonMultiple(numbers: readonly number[]): number | undefined {
+  let common = 1;
+  for (const number of numbers) {
+    common = (common / greatestCommonDivisor(common, number)) * number;
+    if (!Number.isSafeInteger(common)) return undefined;
+  }
+  return common;
 }
