@@ -262,7 +262,10 @@ for (const mode of IPTABLES_MODES) {
       expect(running.takeScripts()).toEqual([]);
     });
 
-    test("clean-up removes everything of ours, and nothing else", async () => {
+    test.each([
+      ["both ways", ["INPUT", "OUTPUT"]],
+      ["one way", ["OUTPUT"]],
+    ])("clean-up removes everything of ours, and nothing else: %s", async (_, kubeletHooks) => {
       const machine = new IptablesMachine(mode);
       const others = [
         "*mangle\n:KUBE-KUBELET-CANARY - [0:0]\nCOMMIT",
@@ -272,7 +275,7 @@ for (const mode of IPTABLES_MODES) {
         "-A PREROUTING -p tcp -m tcp --dport 1 -j OTHER",
         '-A PREROUTING -p tcp -m comment --comment "before -j KUBE-SERVICES is met" -j OTHER\nCOMMIT',
         "*filter\n:KUBE-FIREWALL - [0:0]",
-        "-A INPUT -j KUBE-FIREWALL\n-A OUTPUT -j KUBE-FIREWALL",
+        ...kubeletHooks.map((hook) => `-A ${hook} -j KUBE-FIREWALL`),
         '-A KUBE-FIREWALL ! -s 127.0.0.0/8 -d 127.0.0.0/8 -m comment --comment "block incoming localnet connections" -m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT -j DROP',
         "COMMIT\n",
       ].join("\n");

@@ -50,7 +50,7 @@ export const LED_ON: Jumps = new Map<ChainId, readonly string[]>([
   [CALLS_OUT, [FIREWALL_JUMP, services, external]],
 ]);
 
-/** Tells our rule from kubelet's, which says the same. */
+/** Tells our rule, and our jumps to it, from kubelet's, which say the same. */
 const OUR_COMMENT = "portolan: block incoming localnet connections";
 const LOOPBACK = "127.0.0.0/8";
 const GUARD = renderRule({
@@ -62,6 +62,7 @@ const GUARD = renderRule({
 });
 const GUARDED_HOOKS: readonly ChainId[] = ["filter INPUT", "filter OUTPUT"];
 const GUARD_JUMP = renderRule({ target: nameOf(KUBELET_FIREWALL) });
+const OUR_GUARD_JUMP = renderRule({ comment: OUR_COMMENT, target: nameOf(KUBELET_FIREWALL) });
 
 /**
  * With route_localnet, neighbours could call loopback addresses of this node: a rule of ours beside
@@ -69,7 +70,7 @@ const GUARD_JUMP = renderRule({ target: nameOf(KUBELET_FIREWALL) });
  */
 export function compareGuard(actual: SavedChains, isNeeded: boolean, script: RestoreScript): void {
   const rules = actual.get(KUBELET_FIREWALL);
-  const ours = (rules ?? []).filter((rule) => rule.includes(OUR_COMMENT));
+  const ours = (rules ?? []).filter(isOurs);
   if (!isNeeded) {
     if (ours.length > 0) removeGuard(actual, script);
     return;
@@ -81,20 +82,26 @@ export function compareGuard(actual: SavedChains, isNeeded: boolean, script: Res
     script.append(KUBELET_FIREWALL, GUARD);
   }
   for (const hook of GUARDED_HOOKS) {
-    if (guardJumps(hook, actual).length === 0) script.insert(hook, [GUARD_JUMP]);
+    if (guardJumps(hook, actual).length === 0) script.insert(hook, [OUR_GUARD_JUMP]);
   }
 }
 
-/** Takes our rule away; the chain and the jumps to it only where nobody else has a rule in it. */
+/** Takes our rule and jumps away; the chain and other jumps to it only where nobody else has a rule in it. */
 export function removeGuard(actual: SavedChains, script: RestoreScript): void {
   const rules = actual.get(KUBELET_FIREWALL) ?? [];
-  const ours = rules.filter((rule) => rule.includes(OUR_COMMENT));
+  const ours = rules.filter(isOurs);
   for (const rule of ours) script.remove(KUBELET_FIREWALL, rule);
-  if (ours.length === 0 || ours.length < rules.length) return;
+  const isLast = ours.length > 0 && ours.length === rules.length;
   for (const hook of GUARDED_HOOKS) {
-    for (const rule of guardJumps(hook, actual)) script.remove(hook, rule);
+    for (const rule of guardJumps(hook, actual)) {
+      if (isLast || isOurs(rule)) script.remove(hook, rule);
+    }
   }
-  script.deleteEmptied(KUBELET_FIREWALL);
+  if (isLast) script.deleteEmptied(KUBELET_FIREWALL);
+}
+
+function isOurs(rule: string): boolean {
+  return rule.includes(OUR_COMMENT);
 }
 
 function guardJumps(hook: ChainId, actual: SavedChains): readonly string[] {
