@@ -29,6 +29,8 @@ export interface Feed {
   /** Of what commands make, where there are any. */
   readonly controlReport?: Reporter | undefined;
   open(request: WatchRequest): OpStream | Promise<OpStream>;
+  /** Settles when the state is beyond that revision; missing where operations go straight through. */
+  changed?(since: number, signal: AbortSignal): Promise<void>;
   /** Begins to read; called once the streams are there. */
   start(): Promise<void>;
   /** Who follows it beside the streams of this node. */
@@ -95,6 +97,9 @@ async function createStoreFeed(config: InstanceConfig, context: FeedContext): Pr
     controlReport: reporters.get(CONTROL_OWNER),
     open: ({ nodeName, sets, interest }) =>
       new NodeWatcher(store, nodeName, sets, pause, interest && new Set(interest)),
+    changed: async (since, signal) => {
+      while (store.revision <= since) await store.changed(signal);
+    },
     start: async () => {
       const sources: { readonly spec: SourceSpec; readonly source: Source }[] = [];
       for (const spec of config.sources) {

@@ -242,6 +242,7 @@ function startPumps(
           firstSyncs.failed(error);
         },
         hurried: (signal) => progress.hurried(signal),
+        ...(feed.changed && { changed: feed.changed }),
       },
       ended.signal,
     ),

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CoreError } from "../errors.ts";
 import { StatusBoard } from "../status/status-board.ts";
 import { type Op, RESET, SYNC } from "../view/ops.ts";
@@ -10,8 +10,13 @@ const DELETE: Op = { op: "delete", set: "nodes", path: "x" };
 /** A stream whose changes the test gives. */
 class FakeStream implements OpStream {
   readonly #changes: (readonly Op[])[] = [];
+  readonly revision: number;
   #wake: () => void = () => undefined;
   isClosed = false;
+
+  constructor(revision = 0) {
+    this.revision = revision;
+  }
 
   give(ops: readonly Op[]): void {
     this.#changes.push(ops);
@@ -293,4 +298,60 @@ test("somebody who can not wait ends a pause; the revision is told with what cam
   await bench.stop();
   expect(bench.seen).toEqual(["setup", "reset", "sync", "sync"]);
   expect(told).toEqual(["failed 0"]);
+});
+
+describe("a change that comes while a pause is long", () => {
+  /** Of a sync that fails at first; `changes` says whether there is more than what failed. */
+  function startFailing(firstMs: number, changes: boolean, revision = 7) {
+    let failures = 1;
+    const pauses: number[] = [];
+    const asked: number[] = [];
+    const bench = startPump(
+      (op) => {
+        if (op.op === "sync" && failures-- > 0) throw new Error("not now");
+      },
+      {
+        open: () => {
+          const stream = new FakeStream(revision);
+          stream.give([RESET, SYNC]);
+          return stream;
+        },
+        backoff: { firstMs, maxMs: firstMs },
+        // The shorter one is over at once, the pause itself never.
+        sleep: (ms, signal) => {
+          pauses.push(ms);
+          if (ms < firstMs) return Promise.resolve();
+          return new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          });
+        },
+        changed: async (since) => {
+          asked.push(since);
+          if (!changes) await new Promise(() => undefined);
+        },
+      },
+    );
+    return { bench, pauses, asked };
+  }
+
+  test("ends it, after a while", async () => {
+    const { bench, pauses, asked } = startFailing(30_000, true);
+    await bench.untilApplied(1);
+    await bench.stop();
+    expect(bench.seen).toEqual(["setup", "reset", "sync", "sync"]);
+    expect(pauses).toEqual([30_000, 3000]);
+    expect(asked).toEqual([7]);
+  });
+
+  test.each([
+    ["where there is none", 30_000, false, 7, [7]],
+    ["of a pause that is short", 3000, true, 7, []],
+    ["before anything was taken", 30_000, true, 0, []],
+  ])("ends nothing %s", async (_, firstMs, changes, revision, wanted) => {
+    const { bench, asked } = startFailing(firstMs, changes, revision);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(bench.seen).toEqual(["setup", "reset", "sync"]);
+    expect(asked).toEqual(wanted);
+    await bench.stop();
+  });
 });

@@ -34,7 +34,12 @@ export interface PumpOptions {
   readonly onFailed?: (error: unknown, revision: number) => void;
   /** Settles when somebody can not wait for the end of a back-off; rejects where the signal ends it. */
   readonly hurried?: (signal: AbortSignal) => Promise<void>;
+  /** Settles when the state is beyond that revision; rejects where the signal ends it. */
+  readonly changed?: (since: number, signal: AbortSignal) => Promise<void>;
 }
+
+/** A change is tried so soon after a failure, however often it failed: what was wrong may be over by then. */
+const CHANGED_WAIT_MS = 3000;
 
 /**
  * Drives a stream into a sink until the signal ends it. What fails is repeated with back-off: a sync
@@ -141,13 +146,26 @@ class Driver {
 
   async #pause(ms: number): Promise<void> {
     const { sleep, hurried } = this.#options;
-    if (hurried === undefined) return sleep(ms, this.#signal);
     const over = new AbortController();
     const signal = AbortSignal.any([this.#signal, over.signal]);
+    const ends = [sleep(ms, signal)];
+    if (hurried !== undefined) ends.push(hurried(signal));
+    if (this.#revision > 0 && ms > CHANGED_WAIT_MS) ends.push(this.#changed(signal));
     try {
-      await Promise.race([sleep(ms, signal), hurried(signal)]);
+      await Promise.race(ends);
     } finally {
       over.abort();
     }
   }
+
+  /** Never where nobody tells. */
+  async #changed(signal: AbortSignal): Promise<void> {
+    const { sleep, changed = never } = this.#options;
+    await sleep(CHANGED_WAIT_MS, signal);
+    await changed(this.#revision, signal);
+  }
+}
+
+function never(): Promise<void> {
+  return new Promise(() => undefined);
 }
