@@ -6,22 +6,23 @@
  *     npm run bench -- netfilter [--quick] [--json] [--kube-proxy] [--only PART,...]
  *
  * quick: a tenth of the services, few rounds, to see that it works. kube-proxy: kube-proxy itself in the
- * same run, built from its published Go module (needs Go and the module proxy; minutes at first). only:
- * these parts alone; a name that does not exist lists them.
+ * same run, its first syncs and the traffic through its services, built from its published Go module (needs Go and
+ * the module proxy; minutes at first). only: these parts alone; a name that does not exist lists them.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../src/core/errors.ts";
-import { iptablesFlags, measureIptables } from "./netfilter/iptables-part.ts";
+import { measureIptables } from "./netfilter/iptables-part.ts";
 import { measureKubeProxy } from "./netfilter/kube-proxy-part.ts";
 import { measureLayouts, measureManyServices, measureNftables } from "./netfilter/nftables-part.ts";
 import { type Part, progress, type Setting } from "./netfilter/setting.ts";
-import { measureTrafficOf } from "./netfilter/traffic-part.ts";
+import { measureIptablesTraffic, measureNftablesTraffic } from "./netfilter/traffic-part.ts";
 import { type Figure, isMet, renderJson, renderTable } from "./support/report.ts";
 
 const isQuick = process.argv.includes("--quick");
 const KUBE_PROXY = "kube-proxy";
+const hasKubeProxy = process.argv.includes(`--${KUBE_PROXY}`);
 const WRONG_USAGE = 2;
 
 const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
@@ -29,15 +30,9 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ["many", measureManyServices],
   ["iptables-legacy", (setting) => measureIptables(setting, "legacy")],
   ["iptables-nft", (setting) => measureIptables(setting, "nft")],
-  ["traffic-nftables", (setting) => measureTrafficOf(setting, "nftables", "nftables", {})],
-  [
-    "traffic-iptables-legacy",
-    (setting) => measureTrafficOf(setting, "iptables-legacy", "iptables", iptablesFlags("legacy")),
-  ],
-  [
-    "traffic-iptables-nft",
-    (setting) => measureTrafficOf(setting, "iptables-nft", "iptables", iptablesFlags("nft")),
-  ],
+  ["traffic-nftables", measureNftablesTraffic],
+  ["traffic-iptables-legacy", (setting) => measureIptablesTraffic(setting, "legacy")],
+  ["traffic-iptables-nft", (setting) => measureIptablesTraffic(setting, "nft")],
   [KUBE_PROXY, measureKubeProxy],
   // The last one: the kernel may be busy for a while with what was cut.
   ["layouts", measureLayouts],
@@ -57,6 +52,7 @@ const setting: Setting = {
   rounds: isQuick ? 1 : 3,
   trafficRounds: isQuick ? 30 : 400,
   warmUpRounds: isQuick ? 25 : 100,
+  hasKubeProxy,
 };
 const figures: Figure[] = [];
 const failed: string[] = [];
@@ -78,9 +74,7 @@ function wantedParts(): readonly (readonly [string, Part])[] {
   const names =
     at >= 0
       ? (process.argv[at + 1] ?? "").split(",")
-      : [...PARTS.keys()].filter(
-          (name) => name !== KUBE_PROXY || process.argv.includes(`--${KUBE_PROXY}`),
-        );
+      : [...PARTS.keys()].filter((name) => name !== KUBE_PROXY || hasKubeProxy);
   return names.map((name) => {
     const part = PARTS.get(name);
     if (part !== undefined) return [name, part];

@@ -19,6 +19,8 @@ export interface Setting {
   /** Of traffic: how often each way has its turn; and before, unmeasured. */
   readonly trafficRounds: number;
   readonly warmUpRounds: number;
+  /** Whether kube-proxy itself is measured, too. */
+  readonly hasKubeProxy: boolean;
 }
 
 /** One part of the benchmark, which can be run alone. */

@@ -21,10 +21,13 @@ const WORKLOADS = "10.251";
 
 /**
  * What a node has between its callers and the server: the services as users have them, the same by rules
- * alone, the same with workloads that are led at once, the one rule that no translation can do without,
- * nothing but the tracking of flows, or nothing at all; and that again, for what differs by chance.
+ * alone, the same with workloads that are led at once, the same by kube-proxy, the one rule that no translation
+ * can do without, nothing but the tracking of flows, or nothing at all; and that again, for what differs by chance.
  */
-export type Way = ServicesWay | "rule" | "tracked" | "plain" | "again";
+export type Way = ServedWay | "rule" | "tracked" | "plain" | "again";
+/** Somebody has to keep the services. */
+export type ServedWay = ServicesWay | "kube-proxy";
+/** By Portolan. */
 export type ServicesWay = "services" | "rules" | "workloads";
 const WITHOUT_SERVICE: ReadonlySet<Way> = new Set<Way>(["plain", "again", "tracked"]);
 
@@ -37,6 +40,7 @@ const CABLES: Readonly<Record<Way, number>> = {
   rules: 5,
   workloads: 6,
   again: 7,
+  "kube-proxy": 8,
 };
 
 /** Who calls: the node itself, or a workload of it, whose packets it forwards. */

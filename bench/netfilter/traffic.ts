@@ -9,7 +9,7 @@ import { startWebServer } from "./traffic-server.ts";
 import {
   type Caller,
   SERVER_PORT,
-  type ServicesWay,
+  type ServedWay,
   Site,
   serverIp,
   TARGET_IP,
@@ -17,8 +17,8 @@ import {
   type Way,
 } from "./traffic-site.ts";
 
-const SERVICES_WAYS: readonly ServicesWay[] = ["services", "rules", "workloads"];
-const WAYS: readonly Way[] = [...SERVICES_WAYS, "plain", "again", "rule", "tracked"];
+const SERVED_WAYS: readonly ServedWay[] = ["services", "rules", "workloads", "kube-proxy"];
+const WAYS: readonly Way[] = [...SERVED_WAYS, "plain", "again", "rule", "tracked"];
 const MS_A_SECOND = 1000;
 const BYTES_A_MEGABYTE = 1_048_576;
 
@@ -33,14 +33,18 @@ const RUNS: readonly Run[] = [
   {
     caller: "node",
     load: "small",
-    ways: ["plain", "again", "services", "rules", "rule", "tracked"],
+    ways: ["plain", "again", "services", "rules", "kube-proxy", "rule", "tracked"],
   },
-  { caller: "node", load: "large", ways: ["plain", "again", "services", "rules", "rule"] },
-  { caller: "node", load: "short", ways: ["plain", "again", "services", "rules"] },
+  {
+    caller: "node",
+    load: "large",
+    ways: ["plain", "again", "services", "rules", "kube-proxy", "rule"],
+  },
+  { caller: "node", load: "short", ways: ["plain", "again", "services", "rules", "kube-proxy"] },
   {
     caller: "workload",
     load: "small",
-    ways: ["plain", "again", "services", "rules", "workloads", "rule", "tracked"],
+    ways: ["plain", "again", "services", "rules", "workloads", "kube-proxy", "rule", "tracked"],
   },
 ];
 
@@ -54,8 +58,8 @@ interface ProcessCost {
 export interface TrafficResult {
   rounds(caller: Caller, load: Load): readonly RoundTimes<Way>[];
   readonly process: ProcessCost;
-  /** Microseconds until a connection of the node itself stands. */
-  connectMicroseconds(way: Way): Promise<number>;
+  /** Microseconds until a connection of the node itself stands; undefined where that way was not there. */
+  connectMicroseconds(way: Way): Promise<number | undefined>;
 }
 
 export interface TrafficOptions {
@@ -63,11 +67,12 @@ export interface TrafficOptions {
   readonly folder: string;
   readonly warmUpRounds: number;
   readonly rounds: number;
+  readonly hasKubeProxy: boolean;
   /**
    * Brings the services to the namespace that it is given, and keeps them there; it is told the cgroup of
    * workloads that are led.
    */
-  serve(node: Namespace, way: ServicesWay, led: string): Promise<Started>;
+  serve(node: Namespace, way: ServedWay, led: string): Promise<Started>;
 }
 
 /** A service whose endpoint is the server of this benchmark. */
@@ -110,11 +115,15 @@ export async function measureTraffic<T>(
   const server = Namespace.create();
   const sites = new Map<Way, Site>();
   const web = startWebServer(folder, server);
-  const daemons = new Map<ServicesWay, Started>();
-  const isPossible = (way: Way) => way !== "workloads" || cgroups !== undefined;
+  const daemons = new Map<ServedWay, Started>();
+  const missing: ReadonlySet<Way> = new Set([
+    ...(cgroups === undefined ? (["workloads"] as const) : []),
+    ...(options.hasKubeProxy ? [] : (["kube-proxy"] as const)),
+  ]);
+  const isPossible = (way: Way) => !missing.has(way);
   try {
     for (const way of WAYS.filter(isPossible)) sites.set(way, new Site(way, server));
-    for (const way of SERVICES_WAYS.filter(isPossible)) {
+    for (const way of SERVED_WAYS.filter(isPossible)) {
       daemons.set(way, await options.serve(found(sites, way).node, way, cgroups?.led ?? ""));
     }
     const all = new Map<string, readonly RoundTimes<Way>[]>();
@@ -129,7 +138,7 @@ export async function measureTraffic<T>(
     return await tell({
       rounds: (caller, load) => all.get(`${caller} ${load}`) ?? [],
       process: cost,
-      connectMicroseconds: (way) => found(sites, way).connectTime(),
+      connectMicroseconds: async (way) => sites.get(way)?.connectTime(),
     });
   } finally {
     web.stop();

@@ -1,6 +1,7 @@
 /**
- * `kube-proxy PROGRAM MODE FILE NODE`, in a network namespace of its own: runs kube-proxy on a state and
- * prints what its first syncs took, until it has followed all of it.
+ * `kube-proxy PROGRAM MODE FILE NODE once|stay [TOOLS]`, in a network namespace of its own: runs kube-proxy on a
+ * state until it has followed all of it, and prints what its first syncs took; then both end, or stay until they are
+ * ended. TOOLS: a folder with the programs of iptables that it finds.
  */
 import { spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,7 +14,8 @@ const MS_PER_SECOND = 1000;
 const BYTES_A_MEGABYTE = 1_048_576;
 const KEPT_CHARACTERS = 4000;
 
-const [program = "", mode = "", file = "", node = ""] = process.argv.slice(2);
+const [program = "", mode = "", file = "", node = "", until = "", tools = ""] =
+  process.argv.slice(2);
 const api = new KubeApi(file);
 const services = api.count("Service");
 const master = await api.listen();
@@ -30,8 +32,17 @@ const child = spawn(
     "--conntrack-tcp-timeout-established=0s",
     "--conntrack-tcp-timeout-close-wait=0s",
   ],
-  { stdio: ["ignore", "ignore", "pipe"] },
+  {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, PATH: `${tools}:${process.env["PATH"]}` },
+  },
 );
+const end = (): never => {
+  child.kill("SIGKILL");
+  api.close();
+  process.exit(0);
+};
+process.on("SIGTERM", end);
 let said = "";
 child.stderr.setEncoding("utf8").on("data", (text: string) => {
   said = (said + text).slice(-KEPT_CHARACTERS);
@@ -45,8 +56,6 @@ while (!isDone(numbers)) {
   await delay(LOOK_EVERY_MS);
   numbers = await readMetrics();
 }
-child.kill("SIGKILL");
-api.close();
 const seconds = (name: string): number => (numbers.get(name) ?? 0) * MS_PER_SECOND;
 console.log(
   JSON.stringify({
@@ -55,7 +64,7 @@ console.log(
     residentMegabytes: (numbers.get("process_resident_memory_bytes") ?? 0) / BYTES_A_MEGABYTE,
   }),
 );
-process.exit(0);
+if (until === "once") end();
 
 /** All services were told and none of them waits for a sync. */
 function isDone(now: ReadonlyMap<string, number>): boolean {
