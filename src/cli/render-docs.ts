@@ -17,7 +17,7 @@ const CLI_INTRODUCTION = `One program, \`portolan\`. The same word means the sam
 
 const SIGNALS = `SIGTERM ends \`run\` cleanly with exit code 0, SIGINT (Ctrl-C) with 130: what is being applied is finished, connections are closed, and what a kernel was told stays. A second signal ends it at once (143, 130). SIGHUP is a SIGTERM where standard error is a terminal, and nothing otherwise. When whoever reads its output is gone, it ends quietly with 0 at the next thing to print.`;
 
-const HEALTH = `With \`--health-listen\`, \`run\` answers \`/livez\` (nothing hangs), \`/healthz\` (and no sync, backend or server failed, and the node is not about to go) and \`/readyz\` (and everything is well: what was asked for is true on this node) with 200 or 503, and a JSON body that names each source, sync, backend and server. With \`--metrics-listen\` it answers \`/metrics\` for Prometheus; all names begin with \`portolan_\`.`;
+const HEALTH = `With \`--health-listen\`, \`run\` answers \`/livez\` (nothing hangs), \`/healthz\` (and no sync, backend or server failed or takes more than a minute, and the node is not about to go) and \`/readyz\` (and everything is well: what was asked for is true on this node) with 200 or 503, and a JSON body that names each source, sync, backend and server. With \`--metrics-listen\` it answers \`/metrics\` for Prometheus; all names begin with \`portolan_\`.`;
 
 /** `docs/cli.md`. */
 export function renderCliDocs(commands: readonly CommandSpec[]): string {

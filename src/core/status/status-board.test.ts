@@ -6,7 +6,8 @@ function createBoard(): { board: StatusBoard; clock: { nowMs: number }; news: Co
   const news: ComponentStatus[] = [];
   const board = new StatusBoard({
     now: () => clock.nowMs,
-    stuckAfterMs: 500,
+    lateAfterMs: 500,
+    stuckAfterMs: 1000,
     onChange: (component) => void news.push(component),
   });
   return { board, clock, news };
@@ -62,22 +63,25 @@ test("remembers since when the health is what it is, not since the last word", (
   expect(board.components()).toMatchObject([{ message: "still locked", sinceMs: 2000 }]);
 });
 
-test("work that does not end is not live, and ending it heals", () => {
+test("work that takes long is not healthy, then not live, and ending it heals", () => {
   const { board, clock } = createBoard();
   const sync = board.add("sync", "print");
   sync.ok("");
   sync.busy();
   clock.nowMs += 400;
   sync.busy();
-  expect(board.health().live).toBe(true);
-  clock.nowMs += 400;
+  expect(board.health()).toMatchObject({ live: true, healthy: true, ready: true, reasons: [] });
+  clock.nowMs += 200;
   expect(board.health()).toMatchObject({
-    live: false,
+    live: true,
+    healthy: false,
     ready: false,
     reasons: ["sync print: busy for 1 s"],
   });
+  clock.nowMs += 500;
+  expect(board.health()).toMatchObject({ live: false, healthy: false, ready: false });
   sync.ok("");
-  expect(board.health().live).toBe(true);
+  expect(board.health()).toMatchObject({ live: true, healthy: true, ready: true, reasons: [] });
 });
 
 test("what is degraded is not ready, but healthy, until it is well again", () => {

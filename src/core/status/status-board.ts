@@ -39,7 +39,7 @@ export interface HealthReport {
   /** Everything is well: what was asked for is true on this node. */
   readonly ready: boolean;
   /**
-   * Nothing hangs and nothing failed. What is still starting or degraded does not count, nor a source that
+   * Nothing is late and nothing failed. What is still starting or degraded does not count, nor a source that
    * was well before: with what it said the node goes on to serve.
    */
   readonly healthy: boolean;
@@ -51,23 +51,29 @@ export interface HealthReport {
 
 export interface StatusBoardOptions {
   readonly now: () => number;
-  /** Work that takes longer than this hangs. */
+  /** Work that takes longer than this is late, which is not healthy: others may take the traffic. */
+  readonly lateAfterMs?: number;
+  /** Work that takes longer than this hangs: a restart may help. */
   readonly stuckAfterMs?: number;
   readonly onChange?: (component: ComponentStatus) => void;
 }
 
+/** As with kube-proxy: two of its sync periods. */
+const DEFAULT_LATE_AFTER_MS = 60_000;
 const DEFAULT_STUCK_AFTER_MS = 120_000;
 
 /** One board of health: each component writes its own line, everyone reads. */
 export class StatusBoard {
   readonly #components = new Map<string, ComponentStatus>();
   readonly #now: () => number;
+  readonly #lateAfterMs: number;
   readonly #stuckAfterMs: number;
   readonly #onChange: (component: ComponentStatus) => void;
   #whyNotEligible: string | undefined;
 
   constructor(options: StatusBoardOptions) {
     this.#now = options.now;
+    this.#lateAfterMs = options.lateAfterMs ?? DEFAULT_LATE_AFTER_MS;
     this.#stuckAfterMs = options.stuckAfterMs ?? DEFAULT_STUCK_AFTER_MS;
     this.#onChange = options.onChange ?? (() => undefined);
   }
@@ -124,8 +130,10 @@ export class StatusBoard {
     for (const component of this.#components.values()) {
       const { kind, name, health, message, busySinceMs } = component;
       const busyMs = busySinceMs === undefined ? 0 : this.#now() - busySinceMs;
-      if (busyMs > this.#stuckAfterMs) {
-        live = false;
+      if (busyMs > this.#stuckAfterMs) live = false;
+      if (busyMs > this.#lateAfterMs) {
+        ready = false;
+        healthy = false;
         reasons.push(`${kind} ${name}: busy for ${Math.round(busyMs / 1000)} s`);
       }
       if (health === "ok") continue;
@@ -135,7 +143,7 @@ export class StatusBoard {
     }
     const nodeEligible = this.#whyNotEligible === undefined;
     if (this.#whyNotEligible !== undefined) reasons.push(this.#whyNotEligible);
-    return { live, ready: ready && live, healthy: healthy && live, nodeEligible, reasons };
+    return { live, ready, healthy, nodeEligible, reasons };
   }
 }
 
