@@ -112,7 +112,7 @@ function serviceOf(
   endpoint = "10.244.0.1",
   insideMark?: number,
 ): ServiceWithEndpoints {
-  const end = { ip: endpoint, port: 8080, protocol: "TCP", isLocal: false } as const;
+  const end = { ip: endpoint, port: 8080, protocol: "TCP", mayCallItself: false } as const;
   return {
     service: {
       id: `v4 default/s${host}`,

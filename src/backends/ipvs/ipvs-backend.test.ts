@@ -116,6 +116,7 @@ const END = endpointSchema.parse({
   kind: "Endpoint",
   name: "a",
   group: "web",
+  node: "node-b",
   addresses: ["10.244.1.2", "fd00:244::2"],
 });
 

@@ -31,13 +31,14 @@ export function service(more: Readonly<Record<string, unknown>> = {}): Service {
   });
 }
 
-/** Of `default/web`, at 10.1.0.NUMBER. */
+/** Of `default/web`, at 10.1.0.NUMBER, on another node. */
 export function endpoint(number: number, more: Readonly<Record<string, unknown>> = {}): Endpoint {
   return endpointSchema.parse({
     kind: "Endpoint",
     name: `web-${number}`,
     group: "web",
     addresses: [`10.1.0.${number}`],
+    node: "there",
     ...more,
   });
 }

@@ -12,7 +12,7 @@ import { keepHintedGroup } from "./hinted-group.ts";
 import type { Notes } from "./notes.ts";
 import type { Observed } from "./observed.ts";
 import type { Packet } from "./packet.ts";
-import type { RouteNode } from "./route-node.ts";
+import { ownsAddress, type RouteNode } from "./route-node.ts";
 import type { Scope } from "./scope.ts";
 import type { Candidate } from "./verdict.ts";
 
@@ -102,6 +102,10 @@ function candidatesOf(call: Call, shares: readonly Share[], notes: Notes): reado
   const { packet, scope, edge, node } = call;
   return shares.map((share) => {
     const address = addressIn(share.endpoint, familyOf(packet.dst)) ?? share.endpoint.hostName;
+    if (endsHere(call, address)) {
+      if (scope.masquerade) notes.because(`source kept to ${address}: it is this node's own`);
+      return { ...share, address, masquerade: false };
+    }
     const isHere = edge !== undefined && share.endpoint.node === node.name;
     const isHairpin = address === packet.src || isHere;
     if (isHairpin && !scope.masquerade) {
@@ -110,4 +114,9 @@ function candidatesOf(call: Call, shares: readonly Share[], notes: Notes): reado
     }
     return { ...share, address, masquerade: scope.masquerade || isHairpin };
   });
+}
+
+/** What comes from elsewhere and is for an address of the node never leaves it: it is not masqueraded. */
+function endsHere({ packet, edge, node }: Call, address: string): boolean {
+  return edge === undefined && packet.from !== "node" && ownsAddress(node, address);
 }

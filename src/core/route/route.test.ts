@@ -265,6 +265,22 @@ describe("hairpin", () => {
   });
 });
 
+describe("an endpoint at an address of the node", () => {
+  const objects = [service({ externalIPs: ["203.0.113.1"] }), endpoint("own", "192.168.0.1")];
+  const toOutside = { dst: "203.0.113.1", from: "outside", src: "172.16.0.7" } as const;
+
+  test.each([
+    ["keeps the source of others, since their packets do not leave it", toOutside, false],
+    ["does not keep the node's own", { src: "192.168.0.1", from: "node" }, true],
+  ] as const)("%s", (_, packet, masquerade) => {
+    const policy: Partial<RoutePolicy> = { masqueradeAll: true };
+    const verdict = ask({ objects, packet, policy });
+    expect(verdict).toMatchObject({ candidates: [{ address: "192.168.0.1", masquerade }] });
+    const reason = "source kept to 192.168.0.1: it is this node's own";
+    expect(verdict.reasons.includes(reason)).toBe(!masquerade);
+  });
+});
+
 describe("ports", () => {
   const ports = [
     { name: "http", port: 80, targetPortName: "web" },

@@ -109,7 +109,7 @@ export class ServiceHandler implements Handler {
   }
 
   #claimEndpoint(endpoint: EndpointInfo, service: ServiceInfo, verb: Verb): void {
-    const { ip, port, protocol, isLocal } = endpoint;
+    const { ip, port, protocol, mayCallItself } = endpoint;
     for (const entrance of service.entrances) {
       const weight = entrance.list === "local" ? endpoint.localWeight : endpoint.clusterWeight;
       if (weight === undefined || !hasServer(entrance)) continue;
@@ -120,7 +120,7 @@ export class ServiceHandler implements Handler {
         this.#claimant.destination(verb, server, { ip, port, weight: endpoint.clusterWeight });
       }
     }
-    if (isLocal) this.#claimant.entry(verb, "loopBack", { ip, protocol, port, second: ip });
+    if (mayCallItself) this.#claimant.entry(verb, "loopBack", { ip, protocol, port, second: ip });
   }
 }
 

@@ -49,7 +49,7 @@ function endpointsOf(family: Family): fc.Arbitrary<ReadonlyMap<string, EndpointI
       fc.record({
         host: fc.integer({ min: 1, max: 4 }),
         protocol: fc.constantFrom("TCP", "UDP", "SCTP"),
-        isLocal: fc.boolean(),
+        mayCallItself: fc.boolean(),
         clusterWeight: weight,
         localWeight: weight,
       }),

@@ -3,6 +3,7 @@ import { EMPTY } from "../../../core/model/common.ts";
 import type { ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
 import { destinationId } from "../../../wire/netlink/ipvs/virtual-server.ts";
 import { type Outcome, type Place, type PortOutcomes, restingPlaces } from "../../port-targets.ts";
+import { selfCallers } from "../../self-callers.ts";
 import { integerWeights } from "./integer-weights.ts";
 import type { EndpointInfo } from "./service-info.ts";
 
@@ -16,14 +17,13 @@ export function endpointInfos(
   outcomes: PortOutcomes,
 ): ReadonlyMap<string, EndpointInfo> {
   const protocol = entry.service.service.ports[portIndex]?.protocol ?? "TCP";
-  const local = localAddresses(entry);
+  const callers = selfCallers(entry);
   const infos = new Map<string, Writable<EndpointInfo>>();
   const infoAt = (ip: string, port: number): Writable<EndpointInfo> => {
     const id = destinationId({ ip, port });
     const known = infos.get(id);
     if (known !== undefined) return known;
-    const isLocal = local.has(ip);
-    const base = { ip, port, protocol, isLocal };
+    const base = { ip, port, protocol, mayCallItself: callers.has(ip) };
     const made = { ...base, clusterWeight: undefined, localWeight: undefined };
     infos.set(id, made);
     return made;
@@ -57,12 +57,4 @@ function weighted(outcome: Outcome): readonly (readonly [Place, number])[] {
   if (outcome.kind !== "targets") return [];
   const weights = integerWeights(outcome.targets);
   return outcome.targets.map((target, index) => [target, weights[index] ?? 1]);
-}
-
-function localAddresses({ endpoints }: ServiceEndpoints): ReadonlySet<string> {
-  const addresses = new Set<string>();
-  for (const { local, endpoint } of endpoints) {
-    if (local) for (const ip of endpoint.addresses) addresses.add(ip);
-  }
-  return addresses;
 }

@@ -58,8 +58,8 @@ export interface EndpointInfo {
   readonly ip: string;
   readonly port: number;
   readonly protocol: Protocol;
-  /** Whether it runs on this node: then it may call itself. */
-  readonly isLocal: boolean;
+  /** Through this node. */
+  readonly mayCallItself: boolean;
   /** Among the endpoints of the cluster; undefined where it is none of them. 0: it only keeps what it has. */
   readonly clusterWeight: number | undefined;
   /** Among those that a Local policy leaves. */

@@ -9,6 +9,7 @@ import { EMPTY } from "../../../core/model/common.ts";
 import type { Listener } from "../../../core/model/listener.ts";
 import { groupsOf } from "../../../core/model/service.ts";
 import type { ChangedKeys, FullState, ServiceEndpoints } from "../../../core/sinks/fullstate.ts";
+import { selfCallers } from "../../self-callers.ts";
 import { listenerFrontends, obstacleOf } from "./listener-frontends.ts";
 import { serviceFrontends } from "./service-frontends.ts";
 import { chooseMethod, limitsOf } from "./service-limits.ts";
@@ -183,15 +184,6 @@ function wantedOf(item: ServiceEndpoints, { facts }: TablePlanner, state: FullSt
   return {
     frontends: serviceFrontends(item, method, facts),
     clusterIPs: service.clusterIPs.filter((ip) => familyOf(ip) === family),
-    hairpins: localAddresses(item, family),
+    hairpins: [...selfCallers(item)].filter((ip) => familyOf(ip) === family),
   };
-}
-
-function localAddresses(item: ServiceEndpoints, family: Family): readonly string[] {
-  const addresses = new Set<string>();
-  for (const { local, endpoint } of item.endpoints) {
-    if (!local) continue;
-    for (const ip of endpoint.addresses) if (familyOf(ip) === family) addresses.add(ip);
-  }
-  return [...addresses];
 }

@@ -29,6 +29,7 @@ const CALLERS_OF_ROWS: readonly Caller[] = ["outside", "workload"];
 const NONE: Hints = [[], [], []];
 const ZONES: Hints = [["a"], ["a"], ["c"]];
 const { cluster: ALL, local: OWN } = SPREAD;
+const UNPLACED: Lists = { cluster: ["web-a"], local: [] };
 
 const ROWS: readonly Row[] = [
   {
@@ -89,6 +90,7 @@ const ROWS: readonly Row[] = [
 export function endpointScenarios(): readonly Scenario[] {
   return FAMILIES.flatMap((family) => [
     ...ROWS.flatMap((row) => rowScenarios(row, family)),
+    ...KUBE_TYPES.map((type) => unplacedScenario(type, family)),
     ...KUBE_TYPES.flatMap((type) => weightScenarios(type, family)),
     ...KUBE_TYPES.map((type) => otherPolicyScenario(type, family)),
     ...KUBE_TYPES.flatMap((type) => wrongPortScenarios(type, family)),
@@ -110,6 +112,19 @@ function rowScenarios(row: Row, family: Family): readonly Scenario[] {
       ),
     ),
   );
+}
+
+/** Nobody said where the server runs that calls itself. */
+function unplacedScenario(type: AddressType, family: Family): Scenario {
+  const caller = "endpoint";
+  return buildScenario({
+    what: ["unplaced"],
+    family,
+    service: { type, protocol: "TCP" },
+    servers: [{ workload: "web-a", isPlaced: false }],
+    caller,
+    expected: expectFor({ type, trafficPolicy: "Cluster", caller }, UNPLACED, family),
+  });
 }
 
 function weightScenarios(type: AddressType, family: Family): readonly Scenario[] {

@@ -18,6 +18,8 @@ export interface Server {
   readonly condition?: Condition;
   readonly hints?: Partial<TopologyHints>;
   readonly weight?: number;
+  /** Whether the state says where it runs. Default: true. */
+  readonly isPlaced?: boolean;
   /** Default: both. */
   readonly families?: readonly Family[];
 }
@@ -105,14 +107,15 @@ const SERVICE_TYPES = {
 } as const;
 
 function endpointFor(server: Server): Endpoint {
-  const { workload, condition = "ready", hints = {}, weight = 1, families = FAMILIES } = server;
+  const { workload, condition = "ready", hints = {}, weight = 1 } = server;
+  const { isPlaced = true, families = FAMILIES } = server;
   const { node, addresses, instance } = TOPOLOGY.workloads[workload];
   return endpointSchema.parse({
     kind: "Endpoint",
     name: workload,
     group: "web",
     addresses: families.map((family) => addresses[family]),
-    node,
+    node: isPlaced ? node : "",
     zone: TOPOLOGY.nodes[node].zone,
     hints,
     weight,
