@@ -56,7 +56,10 @@ const service = (number: number): fc.Arbitrary<ModelObject> =>
       }),
     );
 
-/** The callers of the topology are among the endpoints: some call themselves. */
+/**
+ * The callers of the topology are among the endpoints: some call themselves. Some are the node itself, and of some
+ * nobody knows where they run.
+ */
 const endpoint = (owner: number, number: number): fc.Arbitrary<ModelObject> =>
   fc
     .record({
@@ -64,20 +67,22 @@ const endpoint = (owner: number, number: number): fc.Arbitrary<ModelObject> =>
       ready: mostly(true, false),
       serving: fc.boolean(),
       terminating: mostly(false, true),
-      node: fc.constantFrom(...NODE_NAMES),
+      node: fc.constantFrom(...NODE_NAMES, ""),
       weight: mostly(1, 0, 2, 3),
       zones: mostly<readonly string[]>([], ["a"], ["c"]),
       ports: mostly<readonly object[]>([], [{ name: "one", port: 7070 }]),
     })
     .map(({ families, zones, ...fields }) => {
-      const isCaller = number === 0 && fields.node === "node-a";
-      const own = workloads["client-a"].addresses;
+      const isCaller = number === 0 && ["node-a", ""].includes(fields.node);
+      const isNode = number === 1 && fields.node === "node-a";
       const made = { v4: `10.244.9.${owner * 16 + number}`, v6: `fd00:244:9::${owner}:${number}` };
+      const own = isNode ? nodes["node-a"].addresses : workloads["client-a"].addresses;
+      const taken = isCaller || isNode ? own : made;
       return endpointSchema.parse({
         kind: "Endpoint",
         name: `e${number}`,
         group: `s${owner}`,
-        addresses: families.map((family) => (isCaller ? own : made)[family]),
+        addresses: families.map((family) => taken[family]),
         hints: { zones },
         ...fields,
       });
