@@ -108,6 +108,29 @@ describe("the kernel", requires("linux", "root", "nft"), () => {
     }
   });
 
+  test.each([
+    { iptablesMasqueradeBit: 0 },
+    { iptablesMasqueradeBit: 30 },
+    { iptablesMasqueradeBit: 31 },
+    { clusterCidr: "10.1.0.0/16,10.2.0.0/16,fd00:2::/64,fd00:2:0:1::/64" },
+    { clusterCidr: "10.1.0.0/16,10.0.0.0/16,192.0.2.0/24,192.0.2.7,::/1,8000::/1" },
+  ])("lists what is written as it was written: %j", async (flags) => {
+    const namespace = NetworkNamespace.create();
+    const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });
+    const elements = namespace.run(openNftElements);
+    try {
+      const world = { ...NO_TABLES, nft, elements };
+      const plan = () => previewNftables(optionsOf(flags), NODE_NAME, opsOf(STATE), world);
+      const { script } = await plan();
+      expect(script).not.toBe("");
+      await nft.run(script);
+      expect((await plan()).script).toBe("");
+    } finally {
+      elements.close();
+      namespace.close();
+    }
+  });
+
   test("a table that others made dormant is written, as a sync would", async () => {
     const namespace = NetworkNamespace.create();
     const nft = createNft({ run: (...call) => namespace.run(() => systemExec.run(...call)) });

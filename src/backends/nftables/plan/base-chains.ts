@@ -5,7 +5,7 @@ import type { TableFacts } from "./table-facts.ts";
 
 /** The chains that are always there: where packets come in, and where they are told apart. */
 export function baseChains(facts: TableFacts): readonly NftChain[] {
-  const { nft, mark } = facts;
+  const { nft, mark, isMarked } = facts;
   return [
     {
       name: REFUSE,
@@ -37,7 +37,7 @@ export function baseChains(facts: TableFacts): readonly NftChain[] {
       comment: "masquerades what was marked, and endpoints that call themselves",
       rules: [
         "ct status dnat meta priority set none",
-        `meta mark & ${mark} != 0x00000000 meta mark set meta mark ^ ${mark} masquerade fully-random`,
+        `${isMarked} meta mark set meta mark ^ ${mark} masquerade fully-random`,
         `ct status dnat ${nft} saddr . ${nft} daddr @${NAMES.hairpins} masquerade fully-random`,
       ],
     },

@@ -1,6 +1,9 @@
+import { execFileSync } from "node:child_process";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { requires } from "../../../../test/support/requires.ts";
 import { cidrContains, parseCidr } from "../../../core/model/address.ts";
+import { NetworkNamespace } from "../../../platform/linux/network-namespace.ts";
 import { networkSet, outermostNetworks } from "./network-set.ts";
 
 test.each([
@@ -24,9 +27,19 @@ test.each([
   expect(outermostNetworks(networks)).toEqual(outermost);
 });
 
-test("in a rule one stands for itself, several in braces", () => {
-  expect(networkSet(["10.0.0.0/8", "10.0.0.1"])).toBe("10.0.0.0/8");
-  expect(networkSet(["10.0.0.2", "10.0.0.1"])).toBe("{ 10.0.0.1, 10.0.0.2 }");
+test.each([
+  [["10.0.0.0/8", "10.0.0.1"], "10.0.0.0/8"],
+  [["10.0.0.3", "10.0.0.1"], "{ 10.0.0.1, 10.0.0.3 }"],
+  [["10.0.0.2", "10.0.0.1", "10.0.0.3"], "10.0.0.1-10.0.0.3"],
+  [["10.1.0.0/16", "10.2.0.0/16", "11.0.0.0/8"], "{ 10.1.0.0-10.2.255.255, 11.0.0.0/8 }"],
+  [["10.1.128.0/17", "10.1.0.0/17"], "10.1.0.0/16"],
+  [["10.0.0.0/16", "10.1.0.0/16", "10.2.0.0/15"], "10.0.0.0/14"],
+  [["0.0.0.0/1", "128.0.0.0/1"], "0.0.0.0/0"],
+  [["fd00:2::/64", "fd00:2:0:1::/64", "fd00:3::/64"], "{ fd00:2::/63, fd00:3::/64 }"],
+  [["fd00:0:0:1::/64", "fd00:0:0:2::/64"], "fd00:0:0:1::-fd00::2:ffff:ffff:ffff:ffff"],
+  [["::/1", "8000::/1"], "::/0"],
+])("in a rule %j are %s", (networks, text) => {
+  expect(networkSet(networks)).toBe(text);
 });
 
 const NETWORK = fc
@@ -46,5 +59,21 @@ test("each network is held by exactly one of them, and none by another", () => {
         expect(outermost.filter((cidr) => cidr && cidrContains(cidr, ip))).toHaveLength(1);
       }
     }),
+  );
+});
+
+test("in a rule nft lists them as they are spelled here", requires("linux", "root", "nft"), () => {
+  const namespace = NetworkNamespace.create();
+  onTestFinished(() => namespace.close());
+  const nft = (...args: readonly string[]): string =>
+    namespace.run(() => execFileSync("nft", args, { encoding: "utf8" }));
+  nft("add table ip t; add chain ip t c");
+  fc.assert(
+    fc.property(fc.array(NETWORK, { minLength: 1, maxLength: 8 }), (networks) => {
+      const rule = `ip saddr ${networkSet(networks)} accept`;
+      nft(`flush chain ip t c; add rule ip t c ${rule}`);
+      expect(nft("list", "chain", "ip", "t", "c")).toContain(`\t\t${rule}\n`);
+    }),
+    { numRuns: 40 },
   );
 });

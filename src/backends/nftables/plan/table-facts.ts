@@ -32,6 +32,8 @@ export interface TableFacts {
   readonly masqueradeAll: boolean;
   /** `0x00004000`. */
   readonly mark: string;
+  /** Whether a packet has it, as nft lists that. */
+  readonly isMarked: string;
   /** Whether connections to loopback are served, which needs the kernel's leave. */
   readonly servesLoopback: boolean;
 }
@@ -49,6 +51,7 @@ const NFT_FAMILIES: Readonly<Record<Family, NftFamily>> = { v4: "ip", v6: "ip6" 
 
 const MARK_DIGITS = 8;
 const HEX = 16;
+const BITS_A_DIGIT = 4;
 
 /**
  * @param node undefined where the state does not know this node
@@ -82,9 +85,17 @@ export function tableFacts(
     ownAddresses,
     workloads: workloadsOf(family, settings, routeNode.subnets),
     masqueradeAll: policy.masqueradeAll,
-    mark: `0x${(2 ** masqueradeBit).toString(HEX).padStart(MARK_DIGITS, "0")}`,
+    ...markOf(masqueradeBit),
     servesLoopback: hasLoopbackListener || nodePortAddresses.includes(LOOPBACK[family]),
   };
+}
+
+/** With the highest bit a mark is one of the upper half; nft lists a mask of it as a prefix. */
+function markOf(bit: number): Pick<TableFacts, "mark" | "isMarked"> {
+  const mark = `0x${(2 ** bit).toString(HEX).padStart(MARK_DIGITS, "0")}`;
+  const isHighest = bit === MARK_DIGITS * BITS_A_DIGIT - 1;
+  const isMarked = isHighest ? `meta mark ${mark}-0xffffffff` : `meta mark & ${mark} != 0x00000000`;
+  return { mark, isMarked };
 }
 
 function workloadsOf(
