@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { KUBE_PROXY_JUMPS, restorableJump } from "../../src/backends/kube-proxy-jumps.fixture.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { type CliProcess, type CliResult, runCli, startCli } from "../support/cli.ts";
 import { requires } from "../support/requires.ts";
@@ -69,6 +70,7 @@ describe("portolan on iptables", requires("linux", "root", "ip", "iptables"), ()
     machine.restore(
       "*nat\n:KUBE-SERVICES - [0:0]\n:KUBE-LOAD-BALANCER - [0:0]\n:KUBE-MARK-DROP - [0:0]\n-A PREROUTING -j KUBE-SERVICES\n-A KUBE-SERVICES -j KUBE-LOAD-BALANCER\nCOMMIT\n",
     );
+    machine.restore(KUBE_PROXY_JUMPS.map(restorableJump).join(""));
     expect(await machine.run(["cleanup", "--kube-proxy"])).toMatchObject({ code: 0 });
     expect(machine.rules().match(/KUBE-[A-Z-]+/g)).toEqual(["KUBE-MARK-DROP"]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { KUBE_PROXY_JUMPS, restorableJump } from "../../src/backends/kube-proxy-jumps.fixture.ts";
 import { endpointSchema } from "../../src/core/model/endpoint.ts";
 import { listenerSchema } from "../../src/core/model/listener.ts";
 import { nodeSchema } from "../../src/core/model/node.ts";
@@ -260,6 +261,77 @@ for (const mode of IPTABLES_MODES) {
       await running.passSyncPeriod();
       await running.passSyncPeriod();
       expect(running.takeScripts()).toEqual([]);
+    });
+
+    test("rules of others at hooks that lead to chains of ours stay, wherever they stand", async () => {
+      const machine = new IptablesMachine(mode);
+      const running = await machine.start();
+      await running.apply(STATE);
+      await running.passSyncPeriod();
+      running.takeScripts();
+      const [service = ""] = /KUBE-SVC-\w+/.exec(machine.rules()) ?? [];
+      const others = [
+        "-I PREROUTING 1 -s 1.2.3.4/32 -j KUBE-MARK-MASQ",
+        '-A PREROUTING -s 1.2.3.4/32 -m comment --comment "of mine" -j KUBE-MARK-MASQ',
+        `-A PREROUTING -p udp -j ${service}`,
+        "-A POSTROUTING -s 5.6.7.8/32 -j KUBE-POSTROUTING",
+      ];
+      const restore = (table: string, lines: readonly string[]) =>
+        machine.run(
+          `iptables-${mode}-restore`,
+          ["--noflush"],
+          [`*${table}`, ...lines, "COMMIT\n"].join("\n"),
+        );
+      restore("nat", others);
+      restore("filter", ["-I FORWARD 2 -s 1.2.3.4/32 -j KUBE-FORWARD"]);
+      const right = machine.rules();
+      await running.passSyncPeriod();
+      expect(running.takeScripts()).toEqual([]);
+      // What others did to our own jumps is put right beside them: these stand in front again.
+      machine.iptables("-t", "nat", "-D", "PREROUTING", "2");
+      machine.iptables("-A", "FORWARD", "-j", "KUBE-FORWARD");
+      await running.passSyncPeriod();
+      expect(running.warnings.splice(0)).toEqual(["rules were altered by others, and put right"]);
+      expect(rulesOf(machine.rules()).toSorted()).toEqual(rulesOf(right).toSorted());
+      await running.passSyncPeriod();
+      running.takeScripts();
+      await running.passSyncPeriod();
+      expect(running.takeScripts()).toEqual([]);
+      // The service goes, and one of them still leads to its chain.
+      await running.apply([node, listener]);
+      expect(machine.rules()).toContain(`-A PREROUTING -p udp -j ${service}\n`);
+      expect(machine.rules()).not.toContain(`-A ${service}`);
+
+      await running.backend.cleanup();
+      const left = [
+        `:${service} - `,
+        ":KUBE-FORWARD - ",
+        ":KUBE-MARK-MASQ - ",
+        ":KUBE-POSTROUTING - ",
+        "-A FORWARD -s 1.2.3.4/32 -j KUBE-FORWARD",
+        ...others.map((rule) => rule.replace("-I PREROUTING 1", "-A PREROUTING")),
+      ];
+      expect(rulesOf(machine.rules()).toSorted()).toEqual(left.toSorted());
+      const after = machine.rules();
+      await running.backend.cleanup();
+      expect(machine.rules()).toBe(after);
+    });
+
+    test("jumps of a kube-proxy of any version and mode give way to ours, and clean-up leaves none", async () => {
+      const machine = new IptablesMachine(mode);
+      const jumps = KUBE_PROXY_JUMPS.map(restorableJump).join("");
+      for (const name of ["iptables", "ip6tables"]) {
+        machine.run(`${name}-${mode}-restore`, ["--noflush"], jumps);
+      }
+      expect(machine.rules()).toContain("KUBE-IPVS-OUT-FILTER");
+      const running = await machine.start({ takeOver: true });
+      await running.apply(STATE);
+      const taken = machine.rules();
+      const fresh = new IptablesMachine(mode);
+      await (await fresh.start()).apply(STATE);
+      expect(rulesOf(taken).toSorted()).toEqual(rulesOf(fresh.rules()).toSorted());
+      await running.backend.cleanup();
+      expect(machine.rules()).not.toContain("KUBE");
     });
 
     test.each([

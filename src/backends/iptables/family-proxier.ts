@@ -5,9 +5,11 @@ import type { Turns } from "../../core/turns.ts";
 import { compareJumps, removeJumps } from "../../platform/linux/iptables/compare-jumps.ts";
 import type { IptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave, type SavedChains } from "../../platform/linux/iptables/parse-save.ts";
+import { ledToByOthers, removeChains } from "../../platform/linux/iptables/remove-chains.ts";
 import { RestoreScript } from "../../platform/linux/iptables/restore-script.ts";
 import type { NftTables } from "../../platform/linux/nft/nft-tables.ts";
 import { isIpvsOnlyChain, isKubeProxyChain, isOwnedChain } from "../kube-chains.ts";
+import { isKubeJump } from "../kube-jumps.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
@@ -282,19 +284,18 @@ async function workOut(plan: Plan): Promise<ReadonlyMap<string, GroupRules>> {
 
 /** What is to be done beside the rules of groups. */
 function compareAround(actual: SavedChains, setting: ProxierSetting, script: RestoreScript): void {
-  compareJumps(actual, JUMPS, isKubeProxyChain, script);
+  compareJumps(actual, JUMPS, isKubeJump, script);
   removeIpvsChains(actual, script);
   compareGuard(actual, setting.guardsLoopback, script);
 }
 
 /** Those that the mode IPVS left would go on refusing and marking packets. */
 function removeIpvsChains(actual: SavedChains, script: RestoreScript): void {
+  const otherHooks = new Map([...actual].filter(([chain]) => !JUMPS.has(chain)));
+  removeJumps(otherHooks, isIpvsOnlyChain, isKubeJump, script);
   // Our own chains are written anew.
-  const others = new Map(
-    [...actual].filter(([chain]) => !JUMPS.has(chain) && !isKubeProxyChain(chain)),
-  );
-  removeJumps(others, isIpvsOnlyChain, script);
-  for (const chain of actual.keys()) if (isIpvsOnlyChain(chain)) script.deleteChain(chain);
+  const led = ledToByOthers(actual, isKubeProxyChain, isKubeJump);
+  removeChains([...actual.keys()].filter(isIpvsOnlyChain), led, actual, script);
 }
 
 /** Without what changes by itself: when it was printed, and what was counted. */

@@ -1,6 +1,7 @@
 import { type ChainId, chainText, nameOf } from "../../../platform/linux/iptables/chain-id.ts";
 import { type Jumps, jump } from "../../../platform/linux/iptables/compare-jumps.ts";
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
+import { ledToByOthers } from "../../../platform/linux/iptables/remove-chains.ts";
 import type { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareRule, renderRule } from "../../../platform/linux/iptables/rule.ts";
 import {
@@ -97,7 +98,13 @@ export function removeGuard(actual: SavedChains, script: RestoreScript): void {
       if (isLast || isOurs(rule)) script.remove(hook, rule);
     }
   }
-  if (isLast) script.deleteEmptied(KUBELET_FIREWALL);
+  if (isLast && !isLedToByOthers(actual)) script.deleteEmptied(KUBELET_FIREWALL);
+}
+
+/** By more than jumps as kubelet makes them: the kernel would not delete it. */
+function isLedToByOthers(actual: SavedChains): boolean {
+  const isFirewall = (chain: ChainId): boolean => chain === KUBELET_FIREWALL;
+  return ledToByOthers(actual, isFirewall, isGuardJump).has(KUBELET_FIREWALL);
 }
 
 function isOurs(rule: string): boolean {
@@ -105,5 +112,9 @@ function isOurs(rule: string): boolean {
 }
 
 function guardJumps(hook: ChainId, actual: SavedChains): readonly string[] {
-  return (actual.get(hook) ?? []).filter((rule) => bareRule(rule) === GUARD_JUMP);
+  return (actual.get(hook) ?? []).filter((rule) => isGuardJump(hook, rule));
+}
+
+function isGuardJump(hook: ChainId, rule: string): boolean {
+  return GUARDED_HOOKS.includes(hook) && bareRule(rule) === GUARD_JUMP;
 }

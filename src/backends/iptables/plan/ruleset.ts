@@ -1,11 +1,12 @@
 import { deepEqual } from "../../../core/model/equal.ts";
 import type { ChainId } from "../../../platform/linux/iptables/chain-id.ts";
 import { chainText } from "../../../platform/linux/iptables/chain-id.ts";
-import { ledToByOthers } from "../../../platform/linux/iptables/compare-jumps.ts";
 import type { SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
+import { ledToByOthers, removeChains } from "../../../platform/linux/iptables/remove-chains.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareRule, bareText } from "../../../platform/linux/iptables/rule.ts";
 import { isOwnedChain, isPassingChain, isWay } from "../../kube-chains.ts";
+import { isKubeJump } from "../../kube-jumps.ts";
 import { type GroupRules, NO_RULES } from "./group-rules.ts";
 import { type RulesStep, SharedChain } from "./shared-chain.ts";
 
@@ -76,11 +77,7 @@ export class Ruleset {
       unwanted.delete(chain);
       this.#compareShared(chain, groups, actual.get(chain), script);
     }
-    const led = ledToByOthers(actual, isOwnedChain);
-    for (const chain of unwanted) {
-      if (!led.has(chain)) script.deleteChain(chain);
-      else if (actual.get(chain)?.length !== 0) script.write(chain, "");
-    }
+    removeChains(unwanted, ledToByOthers(actual, isOwnedChain, isKubeJump), actual, script);
     return script;
   }
 

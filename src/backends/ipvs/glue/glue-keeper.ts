@@ -3,9 +3,11 @@ import { type ChainId, chainText } from "../../../platform/linux/iptables/chain-
 import { compareJumps, removeJumps } from "../../../platform/linux/iptables/compare-jumps.ts";
 import type { IptablesTool } from "../../../platform/linux/iptables/iptables-tool.ts";
 import { parseSave, type SavedChains } from "../../../platform/linux/iptables/parse-save.ts";
+import { ledToByOthers, removeChains } from "../../../platform/linux/iptables/remove-chains.ts";
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { bareText } from "../../../platform/linux/iptables/rule.ts";
 import { isIpvsChain, isKubeProxyChain } from "../../kube-chains.ts";
+import { isKubeJump } from "../../kube-jumps.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import { GLUE_JUMPS, planGlue } from "./plan-glue.ts";
 import type { FamilySets } from "./set-names.ts";
@@ -62,12 +64,11 @@ function compareGlue(actual: SavedChains, context: PlanContext, sets: FamilySets
     if (!isSame) script.write(chain, text);
   }
   const isGoing = (chain: ChainId): boolean => isKubeProxyChain(chain) && !wanted.has(chain);
-  compareJumps(actual, GLUE_JUMPS, isKubeProxyChain, script);
-  const others = new Map(
-    [...actual].filter(([chain]) => !GLUE_JUMPS.has(chain) && !isKubeProxyChain(chain)),
-  );
-  removeJumps(others, isGoing, script);
-  for (const chain of actual.keys()) if (isGoing(chain)) script.deleteChain(chain);
+  compareJumps(actual, GLUE_JUMPS, isKubeJump, script);
+  const otherHooks = new Map([...actual].filter(([chain]) => !GLUE_JUMPS.has(chain)));
+  removeJumps(otherHooks, isGoing, isKubeJump, script);
+  const led = ledToByOthers(actual, isKubeProxyChain, isKubeJump);
+  removeChains([...actual.keys()].filter(isGoing), led, actual, script);
   return script;
 }
 
@@ -81,7 +82,8 @@ export function planGlueRemoval(
 ): RestoreScript {
   const script = new RestoreScript();
   const isGoing = (chain: ChainId): boolean => isIpvsChain(chain) && !isKept(chain);
-  removeJumps(actual, isGoing, script);
-  for (const chain of actual.keys()) if (isGoing(chain)) script.deleteChain(chain);
+  removeJumps(actual, isGoing, isKubeJump, script);
+  const led = ledToByOthers(actual, isGoing, isKubeJump);
+  removeChains([...actual.keys()].filter(isGoing), led, actual, script);
   return script;
 }

@@ -1,10 +1,14 @@
-import { type ChainId, chainId, isHook, nameOf, tableOf } from "./chain-id.ts";
+import { type ChainId, isHook, nameOf } from "./chain-id.ts";
 import type { SavedChains } from "./parse-save.ts";
 import type { RestoreScript } from "./restore-script.ts";
-import { bareRule, bareText, renderRule } from "./rule.ts";
+import { bareRule, renderRule } from "./rule.ts";
+import { targetOf } from "./target-of.ts";
 
 /** Where packets come into chains of ours, by the hook, in this order. */
 export type Jumps = ReadonlyMap<ChainId, readonly string[]>;
+
+/** Whether a rule at a hook is a jump of ours, of whichever version; all others there are of others. */
+export type IsJump = (hook: ChainId, rule: string) => boolean;
 
 export function jump(to: ChainId, comment: string, matches: readonly string[] = []): string {
   return renderRule({ comment, matches, target: nameOf(to) });
@@ -14,11 +18,11 @@ export function jump(to: ChainId, comment: string, matches: readonly string[] = 
 export function compareJumps(
   actual: SavedChains,
   jumps: Jumps,
-  isOwned: (chain: ChainId) => boolean,
+  isJump: IsJump,
   script: RestoreScript,
 ): void {
   for (const [hook, wanted] of jumps) {
-    const ours = jumpsIn(hook, actual, isOwned);
+    const ours = (actual.get(hook) ?? []).filter((rule) => isJump(hook, rule));
     const isRight =
       ours.length === wanted.length &&
       ours.every((rule, index) => bareRule(rule) === bareRule(wanted[index] ?? ""));
@@ -28,51 +32,18 @@ export function compareJumps(
   }
 }
 
-/** Takes all jumps from others' chains into such chains away, also those of other versions. */
+/** Takes all jumps of ours into such chains away, also those of other versions. */
 export function removeJumps(
   actual: SavedChains,
   isGoing: (chain: ChainId) => boolean,
+  isJump: IsJump,
   script: RestoreScript,
 ): void {
-  for (const chain of actual.keys()) {
-    if (isGoing(chain)) continue;
-    for (const rule of jumpsIn(chain, actual, isGoing)) script.remove(chain, rule);
-  }
-}
-
-/**
- * Chains of ours that rules in others' own chains lead to: they may be emptied, but not deleted, which
- * the kernel would refuse together with all else.
- */
-export function ledToByOthers(
-  actual: SavedChains,
-  isOwned: (chain: ChainId) => boolean,
-): ReadonlySet<ChainId> {
-  const led = new Set<ChainId>();
-  for (const [chain, rules] of actual) {
-    if (isOwned(chain) || isHook(chain)) continue;
+  for (const [hook, rules] of actual) {
+    if (!isHook(hook)) continue;
     for (const rule of rules) {
-      const target = targetOf(chain, rule);
-      if (target !== undefined && isOwned(target)) led.add(target);
+      const target = targetOf(hook, rule);
+      if (target !== undefined && isGoing(target) && isJump(hook, rule)) script.remove(hook, rule);
     }
   }
-  return led;
-}
-
-/** The rules of a chain that lead into such a chain. */
-function jumpsIn(
-  chain: ChainId,
-  actual: SavedChains,
-  isMeant: (chain: ChainId) => boolean,
-): readonly string[] {
-  return (actual.get(chain) ?? []).filter((rule) => {
-    const target = targetOf(chain, rule);
-    return target !== undefined && isMeant(target);
-  });
-}
-
-function targetOf(chain: ChainId, rule: string): ChainId | undefined {
-  // A comment is free text, and may name chains.
-  const target = /(?:^| )-[jg] (\S+)/.exec(bareText(rule))?.[1];
-  return target === undefined ? undefined : chainId(tableOf(chain), target);
 }
