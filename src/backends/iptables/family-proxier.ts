@@ -13,7 +13,8 @@ import { isKubeJump } from "../kube-jumps.ts";
 import type { PlanContext } from "../plan-context.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
-import { compareGuard, JUMPS } from "./plan/jumps.ts";
+import { JUMPS } from "./plan/jumps.ts";
+import { compareGuard } from "./plan/loopback-guard.ts";
 import { BASE, Ruleset } from "./plan/ruleset.ts";
 import { wakeOwnTables } from "./wake-own-tables.ts";
 

@@ -5,7 +5,7 @@ import { ledToByOthers, removeChains } from "../../../platform/linux/iptables/re
 import { RestoreScript } from "../../../platform/linux/iptables/restore-script.ts";
 import { isOwnedChain } from "../../kube-chains.ts";
 import { isKubeJump } from "../../kube-jumps.ts";
-import { removeGuard } from "./jumps.ts";
+import { removeGuard } from "./loopback-guard.ts";
 
 /**
  * What has to be executed so that nothing of ours is left, and everything else is. A chain that rules of
