@@ -575,30 +575,57 @@ test("with a service, the listeners are told through which its flows come", asyn
   expect(told).toEqual(["front", ""]);
 });
 
-test("flows that can not be looked at are told, and tried again", async () => {
-  let isDenied = true;
+/** Tracked flows that can not be looked at as long as that is denied. */
+function deniedFlows() {
+  const state = { isDenied: true };
   const asked: string[][] = [];
-  const setup = await setUp(
-    {},
-    {
-      openConntrack: () => ({
-        reconcile: async (_, changed) => {
-          asked.push([...changed]);
-          if (isDenied) throw new Error("EPERM");
-          return { looked: 0, removed: 0 };
-        },
-        close: () => undefined,
-      }),
+  const openConntrack: IptablesWorld["openConntrack"] = () => ({
+    reconcile: async (_, changed) => {
+      asked.push([...changed]);
+      if (state.isDenied) throw new Error("EPERM");
+      return { looked: 0, removed: 3 };
     },
-  );
+    close: () => undefined,
+  });
+  return { state, asked, openConntrack };
+}
+
+test("flows that can not be looked at are told, and tried again", async () => {
+  const { state, asked, openConntrack } = deniedFlows();
+  const setup = await setUp({}, { openConntrack });
   const { tell, sync } = await start(setup);
   tell([node, web]);
   await sync();
   expect(setup.warnings).toHaveLength(1);
-  isDenied = false;
+  state.isDenied = false;
   tell([node, web, { ...web, name: "other", clusterIPs: ["10.96.0.2"] }]);
   await sync();
   expect(asked[1]).toEqual(["default/web", "default/other"]);
+});
+
+test("flows that could not be looked at are looked at by a repair, once, without a further change", async () => {
+  const { state, asked, openConntrack } = deniedFlows();
+  const setup = await setUp({}, { openConntrack });
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web]);
+  await sync();
+  state.isDenied = false;
+  await setup.passPeriod();
+  await setup.passPeriod();
+  expect(asked).toEqual([["default/web"], ["default/web"]]);
+  const removed = backend.metrics?.().find(({ name }) => name === "iptables_removed_flows_total");
+  expect(removed?.samples).toEqual([{ labels: {}, value: 3 }]);
+});
+
+test("flows that could not be looked at are left alone once all was removed", async () => {
+  const { asked, openConntrack } = deniedFlows();
+  const setup = await setUp({}, { openConntrack });
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web]);
+  await sync();
+  await backend.cleanup();
+  await setup.passPeriod();
+  expect(asked).toHaveLength(1);
 });
 
 test("the time from a change to the kernel is counted for each change", async () => {

@@ -268,13 +268,13 @@ export class IptablesBackend implements Backend {
   async #repair(watch: ChangeWatch): Promise<void> {
     const metrics = this.#metrics;
     const { log } = this.#context;
-    const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
+    await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
     this.#isWritten = this.#hasState;
     this.#direct.forgetObstacle();
     await this.#leadDirectly();
-    if (!isMadeUp) return;
-    // The sync that could not write left these as they were.
+    if (!this.#hasState) return;
+    // A sync that could not write, or could not look at them, left them as they were.
     metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
 }

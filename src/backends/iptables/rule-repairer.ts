@@ -43,7 +43,6 @@ export async function repairForever(loop: RepairLoop): Promise<void> {
 /**
  * Puts right what others altered, and makes writes that failed. A family that fails does not hold up
  * the other.
- * @returns whether a write was made that had failed before
  * @throws CoreError ERR_SYNC_FAILED
  */
 export async function repairRules({
@@ -51,9 +50,9 @@ export async function repairRules({
   watch,
   metrics,
   log,
-}: RepairedRules): Promise<boolean> {
+}: RepairedRules): Promise<void> {
   const isOwing = [...proxiers.values()].some((proxier) => proxier.isOwing);
-  if (!isOwing && (await watch.isUntouched())) return false;
+  if (!isOwing && (await watch.isUntouched())) return;
   await watch.begin();
   const failures: unknown[] = [];
   for (const [family, proxier] of proxiers) {
@@ -67,7 +66,6 @@ export async function repairRules({
     }
   }
   if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
-  return isOwing;
 }
 
 function tell(family: Family, { wasOwed, lines, sample }: RepairReport, log: Log): void {
