@@ -74,21 +74,22 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   const opened = { direct: 0 };
   let nowMs = 0;
   let generation = 1;
-  let passPeriod: () => void = () => undefined;
-  let repaired: () => void = () => undefined;
+  const rounds: { periodMs?: number; pass?: () => Promise<void> } = {};
   const none = () => undefined;
   const differed: unknown[] = [];
   const warn = (fields: object, text: string): void => {
     warnings.push(text);
     if ("differed" in fields) differed.push(fields.differed);
   };
-  const sleep = () =>
-    new Promise<void>((resolve) => {
-      passPeriod = resolve;
-    });
+  const every: IptablesWorld["clock"]["every"] = (periodMs, pass) => {
+    Object.assign(rounds, { periodMs, pass });
+    return () => {
+      delete rounds.pass;
+    };
+  };
   const world: IptablesWorld = {
     exec: tools,
-    clock: { nowMs: () => nowMs, sleep },
+    clock: { nowMs: () => nowMs, sleep: async () => undefined, every },
     findKubeProxy: async () => undefined,
     isIpvsRunning: () => false,
     takeLock: () => {
@@ -134,10 +135,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
         nodeName: "here",
         stdout: process.stdout,
         log: { debug: none, info: none, warn, error: none },
-        onRepair: (error) => {
-          repairs.push(error);
-          repaired();
-        },
+        onRepair: (error) => repairs.push(error),
       },
       world,
     );
@@ -155,13 +153,8 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
     differed,
     open,
     /** Lets the sync period pass, and waits until what it brings is done. */
-    passPeriod: async () => {
-      const isDone = new Promise<void>((resolve) => {
-        repaired = resolve;
-      });
-      passPeriod();
-      await isDone;
-    },
+    passPeriod: async () => rounds.pass?.(),
+    rounds,
     alter: () => {
       generation += 1;
     },
@@ -508,16 +501,17 @@ test("a setting of the kernel that others altered is put right by a repair, whil
   expect(value).toBe("0");
 });
 
-test("a second setup, as after a failure of another backend, starts no second round of repairs", async () => {
-  let sleepers = 0;
-  const sleep = () => {
-    sleepers += 1;
-    return new Promise<void>(() => undefined);
-  };
-  const backend = await (await setUp({}, { clock: { nowMs: () => 0, sleep } })).open();
+test("a second setup, as after a failure of another backend, leaves what is there", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.scripts.length = 0;
   await backend.sink.setup();
-  await backend.sink.setup();
-  expect(sleepers).toBe(1);
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  await sync();
+  expect(setup.tools.scripts).toHaveLength(1);
+  expect(setup.tools.scripts[0]?.text).not.toContain(":KUBE-POSTROUTING");
 });
 
 test("a sync period that is too short is refused, and the lock is not taken", async () => {
@@ -725,15 +719,12 @@ test("a kernel without IPv6 is not told rules of IPv6", async () => {
   expect(setup.warnings[0]).toBe("only IPv4 is served: this kernel has no IPv6");
 });
 
-test("rules are looked at in the period that is asked for", async () => {
-  const sleptMs: number[] = [];
-  const sleep = (ms: number) => {
-    sleptMs.push(ms);
-    return new Promise<void>(() => undefined);
-  };
-  const setup = await setUp({ iptablesSyncPeriod: "7s" }, { clock: { nowMs: () => 0, sleep } });
-  await start(setup);
-  expect(sleptMs).toEqual([7000]);
+test("rules are looked at in the period that is asked for, until the backend is closed", async () => {
+  const setup = await setUp({ iptablesSyncPeriod: "7s" });
+  const { backend } = await start(setup);
+  expect(setup.rounds).toEqual({ periodMs: 7000, pass: expect.any(Function) });
+  await backend.close();
+  expect(setup.rounds).toEqual({ periodMs: 7000 });
 });
 
 test.each([

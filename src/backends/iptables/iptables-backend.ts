@@ -35,7 +35,7 @@ import { FamilyProxier, type SyncReport } from "./family-proxier.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { NodeRules } from "./node-rules.ts";
 import { planRemoval } from "./plan/plan-removal.ts";
-import { repairForever, repairRules } from "./rule-repairer.ts";
+import { repairEvery, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
 import type { WritableFamilies } from "./writable-families.ts";
 
@@ -66,6 +66,8 @@ export class IptablesBackend implements Backend {
   /** One implementation for each family; empty before `setup`. */
   #proxiers: ReadonlyMap<Family, FamilyProxier> = new Map();
   #generation: NftGeneration | undefined;
+  /** Undefined before `setup`. */
+  #watch: ChangeWatch | undefined;
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
   /** Whether there is a state that should be in the kernel; and whether it is, as a whole. */
@@ -81,7 +83,7 @@ export class IptablesBackend implements Backend {
   readonly #fast: FastKeeper;
   readonly #times: ChangeTimes;
   readonly #turns = new Turns();
-  #isClosed = false;
+  readonly #stopRepairs: () => void;
   readonly sink: Backend["sink"];
 
   constructor({ options, context, world, lock, mode, direct, fast, ...writable }: IptablesParts) {
@@ -117,6 +119,12 @@ export class IptablesBackend implements Backend {
     });
     const filtered = createFilterReset(this.#times.watch(decoder));
     this.sink = createPacedSink(filtered, options.iptablesMinSyncPeriod, clock);
+    this.#stopRepairs = repairEvery({
+      clock,
+      periodMs: options.iptablesSyncPeriod,
+      repair: () => this.#turns.take(() => this.#repair()),
+      context,
+    });
   }
 
   status(): BackendStatus {
@@ -161,7 +169,7 @@ export class IptablesBackend implements Backend {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#stopRepairs();
     await this.drain();
     this.#direct.close();
     await this.#fast.close();
@@ -193,14 +201,8 @@ export class IptablesBackend implements Backend {
         return [family, new FamilyProxier(tool, this.#rules, shared)];
       }),
     );
+    this.#watch = watch;
     await watch.begin();
-    void repairForever({
-      clock: this.#world.clock,
-      periodMs: this.#options.iptablesSyncPeriod,
-      isClosed: () => this.#isClosed,
-      repair: () => this.#turns.take(() => this.#repair(watch)),
-      context: this.#context,
-    });
   }
 
   async #sync(): Promise<void> {
@@ -265,7 +267,9 @@ export class IptablesBackend implements Backend {
     tellInKernel(NAME, { services, endpoints }, this.#context.log);
   }
 
-  async #repair(watch: ChangeWatch): Promise<void> {
+  async #repair(): Promise<void> {
+    const watch = this.#watch;
+    if (watch === undefined) return;
     const metrics = this.#metrics;
     const { log } = this.#context;
     await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
