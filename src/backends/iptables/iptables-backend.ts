@@ -15,6 +15,7 @@ import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import { DirectFollower } from "../direct-follower.ts";
 import type { DirectKeeper } from "../direct-keeper.ts";
 import type { FastKeeper } from "../fast-keeper.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
@@ -70,9 +71,8 @@ export class IptablesBackend implements Backend {
   #watch: ChangeWatch | undefined;
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
-  /** Whether there is a state that should be in the kernel; and whether it is, as a whole. */
+  /** Whether there is a state that should be in the kernel. */
   #hasState = false;
-  #isWritten = false;
   /** Whether it was said that a first state is in the kernel. */
   #isTold = false;
   readonly #loopback: LoopbackOpener;
@@ -80,6 +80,7 @@ export class IptablesBackend implements Backend {
   #needsLoopback = false;
   readonly #flows: FlowKeeper;
   readonly #direct: DirectKeeper;
+  readonly #follower: DirectFollower;
   readonly #fast: FastKeeper;
   readonly #times: ChangeTimes;
   readonly #turns = new Turns();
@@ -95,6 +96,8 @@ export class IptablesBackend implements Backend {
     this.#direct = direct;
     this.#fast = fast;
     this.#writable = writable;
+    const turns = this.#turns;
+    this.#follower = new DirectFollower({ direct, turns, log: context.log, backend: NAME });
     const { clock } = world;
     this.#times = new ChangeTimes(NAME, () => clock.nowMs());
     this.#rules = new NodeRules(context.nodeName);
@@ -157,8 +160,7 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     await this.#turns.take(async () => {
       this.#hasState = false;
-      this.#isWritten = false;
-      this.#direct.withdraw();
+      this.#follower.onRemoval();
       await this.#fast.close();
       for (const proxier of this.#proxiers.values()) proxier.forget();
       const isShared = this.#world.isIpvsRunning();
@@ -207,10 +209,9 @@ export class IptablesBackend implements Backend {
 
   async #sync(): Promise<void> {
     this.#hasState = true;
-    this.#isWritten = false;
     const changed = this.#rules.takeChanged();
     this.#flows.note(changed);
-    this.#direct.retreat(changed, (key) => {
+    this.#follower.onChange(changed, (key) => {
       const item = this.#rules.get(key);
       return item && { item, isRandom: true };
     });
@@ -231,27 +232,10 @@ export class IptablesBackend implements Backend {
     );
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
-    this.#isWritten = true;
-    if (this.#direct.isLate) this.#leadLater();
-    else await this.#leadDirectly();
+    await this.#follower.onWritten();
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
-  }
-
-  /** Nothing is led past rules that are not there. */
-  async #leadDirectly(): Promise<void> {
-    if (this.#isWritten) await this.#direct.advance();
-  }
-
-  /** For those whom nobody waits for. */
-  #leadLater(): void {
-    this.#turns
-      .take(() => this.#leadDirectly())
-      .catch((error: unknown) => {
-        const what = { backend: NAME, err: error };
-        this.#context.log.error(what, "connections could not be led to endpoints at once");
-      });
   }
 
   #tellWoken(family: Family, { woken }: SyncReport): void {
@@ -274,9 +258,7 @@ export class IptablesBackend implements Backend {
     const { log } = this.#context;
     await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
-    this.#isWritten = this.#hasState;
-    this.#direct.forgetObstacle();
-    await this.#leadDirectly();
+    await this.#follower.onRepaired(this.#hasState);
     if (!this.#hasState) return;
     // A sync that could not write, or could not look at them, left them as they were.
     metrics.removedFlows(await this.#flows.reconcile(this.#rules));
