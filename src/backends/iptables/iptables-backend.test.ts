@@ -11,6 +11,7 @@ import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import { type Exec, type ExecOptions, stdinText } from "../../platform/linux/exec.ts";
+import { savedAfter } from "../../platform/linux/iptables/saved-after.fixture.ts";
 import type { TableState } from "../../wire/netlink/nftables/table-messages.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
 import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
@@ -34,8 +35,12 @@ const endpoint = (name: string, more: object = {}): ModelObject =>
     ...more,
   });
 
-/** Tools that do as they are told, or complain; they keep no rules. */
+/** Tools that do as they are told, or complain; they keep no rules, and save what they are said to. */
 class FakeTools implements Exec {
+  /** What there is to be saved, by the program that saves it. */
+  readonly kept = new Map<string, string>();
+  /** The programs that saved something, or nothing. */
+  readonly saves: string[] = [];
   readonly scripts: { readonly program: string; readonly text: string }[] = [];
   readonly complaints = new Map<string, string>();
   /** How many pieces of its input a tool reads that complains. */
@@ -55,7 +60,16 @@ class FakeTools implements Exec {
     const isTried = args.includes("--test") || args.includes("--version");
     if (program.endsWith("-restore") && !isTried)
       this.scripts.push({ program, text: stdinText(stdin) });
-    return { exitCode: 0, stdout: "", stderr: "" };
+    if (program.endsWith("-save")) this.saves.push(program);
+    return { exitCode: 0, stdout: this.kept.get(program) ?? "", stderr: "" };
+  }
+
+  /** From here on there are the rules that were written so far, to an empty kernel. */
+  keep(): void {
+    for (const { program, text } of this.scripts) {
+      this.kept.set(program.replace("-restore", "-save"), savedAfter(text));
+    }
+    this.scripts.length = 0;
   }
 }
 
@@ -422,6 +436,80 @@ describe("tables that others made dormant", () => {
       expect(setup.warnings).toHaveLength(1 - left.length);
     }
   });
+});
+
+test("rules that were found right are not read again before somebody changes something", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.keep();
+  await setup.passPeriod();
+  expect(setup.tools.scripts).toEqual([]);
+  setup.tools.saves.length = 0;
+  await setup.passPeriod();
+  expect(setup.tools.saves).toEqual([]);
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.tools.saves).toEqual(["iptables-nft-save", "ip6tables-nft-save"]);
+});
+
+test("rules that others put back to what they were before a change are put right", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.keep();
+  await setup.passPeriod();
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  await sync();
+  setup.tools.scripts.length = 0;
+  // What was kept is still what was there before.
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.tools.scripts).toHaveLength(1);
+  expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("after a clean-up a period writes nothing, whatever others do", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  await backend.cleanup();
+  setup.tools.scripts.length = 0;
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([undefined]);
+  expect(setup.tools.scripts).toEqual([]);
+});
+
+test.each([
+  ["stay", true],
+  ["go, too", false],
+])("the chains that IPVS has in common %s where that runs (%s)", async (_, isRunning) => {
+  const setup = await setUp({}, { isIpvsRunning: () => isRunning });
+  const { backend } = await start(setup);
+  setup.tools.kept.set(
+    "iptables-nft-save",
+    [
+      "*nat",
+      ":PREROUTING ACCEPT [0:0]",
+      ":KUBE-SERVICES - [0:0]",
+      ":KUBE-POSTROUTING - [0:0]",
+      ":KUBE-IPVS-LOCAL - [0:0]",
+      ":KUBE-NODEPORTS - [0:0]",
+      "-A PREROUTING -j KUBE-SERVICES",
+      "-A KUBE-SERVICES -j KUBE-IPVS-LOCAL",
+      "COMMIT\n",
+    ].join("\n"),
+  );
+  await backend.cleanup();
+  const [script, ...others] = setup.tools.scripts;
+  expect(others).toEqual([]);
+  const removed = script?.text.split("\n").filter((line) => /^-[XD] /.test(line));
+  const common = ["-D PREROUTING -j KUBE-SERVICES", "-X KUBE-SERVICES", "-X KUBE-POSTROUTING"];
+  expect(removed).toEqual([...(isRunning ? [] : common), "-X KUBE-NODEPORTS"]);
 });
 
 test("a failing reader of the kernel's count does not end repairs", async () => {
