@@ -37,8 +37,8 @@ export class FlowKeeper {
   }
 
   /**
-   * To be called when the rules are in the kernel. They are right also where this fails: it is done
-   * again after the next sync.
+   * To be called when the rules are in the kernel, or were found there. They are right also where this
+   * fails: it is done by the next call. Where nothing changed, it costs nothing.
    * @returns how many flows were removed
    */
   async reconcile(services: ServiceLookup): Promise<number> {

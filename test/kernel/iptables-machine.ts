@@ -87,7 +87,7 @@ export class IptablesMachine {
       },
     };
     const inside = <T>(work: () => T): T => this.#namespace.run(work);
-    let passPeriod: () => void = () => undefined;
+    let passPeriod = async (): Promise<void> => undefined;
     const backend = await createIptablesBackend(
       values,
       { nodeName: NODE, log, stdout: process.stdout },
@@ -95,10 +95,11 @@ export class IptablesMachine {
         exec,
         clock: {
           nowMs: () => performance.now(),
-          sleep: () =>
-            new Promise((resolve) => {
-              passPeriod = resolve;
-            }),
+          sleep: async () => undefined,
+          every: (_, pass) => {
+            passPeriod = pass;
+            return () => undefined;
+          },
         },
         findKubeProxy: async () => kubeProxy,
         isIpvsRunning: () => false,
@@ -131,12 +132,7 @@ export class IptablesMachine {
           else await backend.sink.send(op);
         }
       },
-      passSyncPeriod: async () => {
-        passPeriod();
-        // What it does is begun in the same turn, and `drain` waits for it.
-        await new Promise((resolve) => setImmediate(resolve));
-        await backend.drain();
-      },
+      passSyncPeriod: () => passPeriod(),
       stop: () => backend.close(),
     };
   }

@@ -246,6 +246,25 @@ for (const mode of IPTABLES_MODES) {
       expect(machine.rules()).toMatch(/--dport 30080 .*-j KUBE-EXT-/);
     });
 
+    test("a first sync takes away what the mode IPVS left, and what leads to it", async () => {
+      const machine = new IptablesMachine(mode);
+      const left = [
+        "*filter\n:KUBE-IPVS-FILTER - [0:0]\n:OTHER - [0:0]",
+        "-A INPUT -j OTHER",
+        "-A INPUT -j KUBE-IPVS-FILTER",
+        "-A OTHER -j KUBE-IPVS-FILTER",
+        "-A KUBE-IPVS-FILTER -j REJECT",
+        "COMMIT\n",
+      ];
+      machine.run(`iptables-${mode}-restore`, ["--noflush"], left.join("\n"));
+      const running = await machine.start();
+      await running.apply(STATE);
+      expect(machine.rules()).toMatch(/^-A INPUT -j OTHER$/m);
+      expect(machine.rules()).not.toContain("KUBE-IPVS-FILTER");
+      await running.passSyncPeriod();
+      expect(running.warnings).toEqual([]);
+    });
+
     test("a chain of ours that others lead to does not hold up the service that loses it", async () => {
       const machine = new IptablesMachine(mode);
       const running = await machine.start();

@@ -19,10 +19,10 @@ export async function startHealthServer(
 ): Promise<HealthServer> {
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS },
-    (request, response) => {
+    (_, response) => {
       const { status, headers, body } = answer();
       response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
-      response.end(request.method === "HEAD" ? undefined : body);
+      response.end(body);
     },
   );
   await new Promise<void>((resolve, reject) => {

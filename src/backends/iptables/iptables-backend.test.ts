@@ -11,6 +11,7 @@ import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { FakeDirectPlane } from "../../platform/linux/direct-connect/fake-direct-plane.fixture.ts";
 import { type Exec, type ExecOptions, stdinText } from "../../platform/linux/exec.ts";
+import { savedAfter } from "../../platform/linux/iptables/saved-after.fixture.ts";
 import type { TableState } from "../../wire/netlink/nftables/table-messages.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
 import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
@@ -34,8 +35,12 @@ const endpoint = (name: string, more: object = {}): ModelObject =>
     ...more,
   });
 
-/** Tools that do as they are told, or complain; they keep no rules. */
+/** Tools that do as they are told, or complain; they keep no rules, and save what they are said to. */
 class FakeTools implements Exec {
+  /** What there is to be saved, by the program that saves it. */
+  readonly kept = new Map<string, string>();
+  /** The programs that saved something, or nothing. */
+  readonly saves: string[] = [];
   readonly scripts: { readonly program: string; readonly text: string }[] = [];
   readonly complaints = new Map<string, string>();
   /** How many pieces of its input a tool reads that complains. */
@@ -55,7 +60,16 @@ class FakeTools implements Exec {
     const isTried = args.includes("--test") || args.includes("--version");
     if (program.endsWith("-restore") && !isTried)
       this.scripts.push({ program, text: stdinText(stdin) });
-    return { exitCode: 0, stdout: "", stderr: "" };
+    if (program.endsWith("-save")) this.saves.push(program);
+    return { exitCode: 0, stdout: this.kept.get(program) ?? "", stderr: "" };
+  }
+
+  /** From here on there are the rules that were written so far, to an empty kernel. */
+  keep(): void {
+    for (const { program, text } of this.scripts) {
+      this.kept.set(program.replace("-restore", "-save"), savedAfter(text));
+    }
+    this.scripts.length = 0;
   }
 }
 
@@ -74,21 +88,22 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
   const opened = { direct: 0 };
   let nowMs = 0;
   let generation = 1;
-  let passPeriod: () => void = () => undefined;
-  let repaired: () => void = () => undefined;
+  const rounds: { periodMs?: number; pass?: () => Promise<void> } = {};
   const none = () => undefined;
   const differed: unknown[] = [];
   const warn = (fields: object, text: string): void => {
     warnings.push(text);
     if ("differed" in fields) differed.push(fields.differed);
   };
-  const sleep = () =>
-    new Promise<void>((resolve) => {
-      passPeriod = resolve;
-    });
+  const every: IptablesWorld["clock"]["every"] = (periodMs, pass) => {
+    Object.assign(rounds, { periodMs, pass });
+    return () => {
+      delete rounds.pass;
+    };
+  };
   const world: IptablesWorld = {
     exec: tools,
-    clock: { nowMs: () => nowMs, sleep },
+    clock: { nowMs: () => nowMs, sleep: async () => undefined, every },
     findKubeProxy: async () => undefined,
     isIpvsRunning: () => false,
     takeLock: () => {
@@ -134,10 +149,7 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
         nodeName: "here",
         stdout: process.stdout,
         log: { debug: none, info: none, warn, error: none },
-        onRepair: (error) => {
-          repairs.push(error);
-          repaired();
-        },
+        onRepair: (error) => repairs.push(error),
       },
       world,
     );
@@ -155,13 +167,8 @@ async function setUp(flags: object = {}, more: Partial<IptablesWorld> = {}) {
     differed,
     open,
     /** Lets the sync period pass, and waits until what it brings is done. */
-    passPeriod: async () => {
-      const isDone = new Promise<void>((resolve) => {
-        repaired = resolve;
-      });
-      passPeriod();
-      await isDone;
-    },
+    passPeriod: async () => rounds.pass?.(),
+    rounds,
     alter: () => {
       generation += 1;
     },
@@ -431,6 +438,80 @@ describe("tables that others made dormant", () => {
   });
 });
 
+test("rules that were found right are not read again before somebody changes something", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.keep();
+  await setup.passPeriod();
+  expect(setup.tools.scripts).toEqual([]);
+  setup.tools.saves.length = 0;
+  await setup.passPeriod();
+  expect(setup.tools.saves).toEqual([]);
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.tools.saves).toEqual(["iptables-nft-save", "ip6tables-nft-save"]);
+});
+
+test("rules that others put back to what they were before a change are put right", async () => {
+  const setup = await setUp();
+  const { tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.keep();
+  await setup.passPeriod();
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  await sync();
+  setup.tools.scripts.length = 0;
+  // What was kept is still what was there before.
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.tools.scripts).toHaveLength(1);
+  expect(setup.tools.scripts[0]?.text).toContain("10.1.0.2:53");
+});
+
+test("after a clean-up a period writes nothing, whatever others do", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  await backend.cleanup();
+  setup.tools.scripts.length = 0;
+  setup.alter();
+  await setup.passPeriod();
+  expect(setup.repairs).toEqual([undefined]);
+  expect(setup.tools.scripts).toEqual([]);
+});
+
+test.each([
+  ["stay", true],
+  ["go, too", false],
+])("the chains that IPVS has in common %s where that runs (%s)", async (_, isRunning) => {
+  const setup = await setUp({}, { isIpvsRunning: () => isRunning });
+  const { backend } = await start(setup);
+  setup.tools.kept.set(
+    "iptables-nft-save",
+    [
+      "*nat",
+      ":PREROUTING ACCEPT [0:0]",
+      ":KUBE-SERVICES - [0:0]",
+      ":KUBE-POSTROUTING - [0:0]",
+      ":KUBE-IPVS-LOCAL - [0:0]",
+      ":KUBE-NODEPORTS - [0:0]",
+      "-A PREROUTING -j KUBE-SERVICES",
+      "-A KUBE-SERVICES -j KUBE-IPVS-LOCAL",
+      "COMMIT\n",
+    ].join("\n"),
+  );
+  await backend.cleanup();
+  const [script, ...others] = setup.tools.scripts;
+  expect(others).toEqual([]);
+  const removed = script?.text.split("\n").filter((line) => /^-[XD] /.test(line));
+  const common = ["-D PREROUTING -j KUBE-SERVICES", "-X KUBE-SERVICES", "-X KUBE-POSTROUTING"];
+  expect(removed).toEqual([...(isRunning ? [] : common), "-X KUBE-NODEPORTS"]);
+});
+
 test("a failing reader of the kernel's count does not end repairs", async () => {
   let isFailing = false;
   const read = async (): Promise<number> => {
@@ -508,16 +589,17 @@ test("a setting of the kernel that others altered is put right by a repair, whil
   expect(value).toBe("0");
 });
 
-test("a second setup, as after a failure of another backend, starts no second round of repairs", async () => {
-  let sleepers = 0;
-  const sleep = () => {
-    sleepers += 1;
-    return new Promise<void>(() => undefined);
-  };
-  const backend = await (await setUp({}, { clock: { nowMs: () => 0, sleep } })).open();
+test("a second setup, as after a failure of another backend, leaves what is there", async () => {
+  const setup = await setUp();
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web, endpoint("1")]);
+  await sync();
+  setup.tools.scripts.length = 0;
   await backend.sink.setup();
-  await backend.sink.setup();
-  expect(sleepers).toBe(1);
+  tell([node, web, endpoint("1"), endpoint("2")]);
+  await sync();
+  expect(setup.tools.scripts).toHaveLength(1);
+  expect(setup.tools.scripts[0]?.text).not.toContain(":KUBE-POSTROUTING");
 });
 
 test("a sync period that is too short is refused, and the lock is not taken", async () => {
@@ -575,30 +657,57 @@ test("with a service, the listeners are told through which its flows come", asyn
   expect(told).toEqual(["front", ""]);
 });
 
-test("flows that can not be looked at are told, and tried again", async () => {
-  let isDenied = true;
+/** Tracked flows that can not be looked at as long as that is denied. */
+function deniedFlows() {
+  const state = { isDenied: true };
   const asked: string[][] = [];
-  const setup = await setUp(
-    {},
-    {
-      openConntrack: () => ({
-        reconcile: async (_, changed) => {
-          asked.push([...changed]);
-          if (isDenied) throw new Error("EPERM");
-          return { looked: 0, removed: 0 };
-        },
-        close: () => undefined,
-      }),
+  const openConntrack: IptablesWorld["openConntrack"] = () => ({
+    reconcile: async (_, changed) => {
+      asked.push([...changed]);
+      if (state.isDenied) throw new Error("EPERM");
+      return { looked: 0, removed: 3 };
     },
-  );
+    close: () => undefined,
+  });
+  return { state, asked, openConntrack };
+}
+
+test("flows that can not be looked at are told, and tried again", async () => {
+  const { state, asked, openConntrack } = deniedFlows();
+  const setup = await setUp({}, { openConntrack });
   const { tell, sync } = await start(setup);
   tell([node, web]);
   await sync();
   expect(setup.warnings).toHaveLength(1);
-  isDenied = false;
+  state.isDenied = false;
   tell([node, web, { ...web, name: "other", clusterIPs: ["10.96.0.2"] }]);
   await sync();
   expect(asked[1]).toEqual(["default/web", "default/other"]);
+});
+
+test("flows that could not be looked at are looked at by a repair, once, without a further change", async () => {
+  const { state, asked, openConntrack } = deniedFlows();
+  const setup = await setUp({}, { openConntrack });
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web]);
+  await sync();
+  state.isDenied = false;
+  await setup.passPeriod();
+  await setup.passPeriod();
+  expect(asked).toEqual([["default/web"], ["default/web"]]);
+  const removed = backend.metrics?.().find(({ name }) => name === "iptables_removed_flows_total");
+  expect(removed?.samples).toEqual([{ labels: {}, value: 3 }]);
+});
+
+test("flows that could not be looked at are left alone once all was removed", async () => {
+  const { asked, openConntrack } = deniedFlows();
+  const setup = await setUp({}, { openConntrack });
+  const { backend, tell, sync } = await start(setup);
+  tell([node, web]);
+  await sync();
+  await backend.cleanup();
+  await setup.passPeriod();
+  expect(asked).toHaveLength(1);
 });
 
 test("the time from a change to the kernel is counted for each change", async () => {
@@ -698,15 +807,12 @@ test("a kernel without IPv6 is not told rules of IPv6", async () => {
   expect(setup.warnings[0]).toBe("only IPv4 is served: this kernel has no IPv6");
 });
 
-test("rules are looked at in the period that is asked for", async () => {
-  const sleptMs: number[] = [];
-  const sleep = (ms: number) => {
-    sleptMs.push(ms);
-    return new Promise<void>(() => undefined);
-  };
-  const setup = await setUp({ iptablesSyncPeriod: "7s" }, { clock: { nowMs: () => 0, sleep } });
-  await start(setup);
-  expect(sleptMs).toEqual([7000]);
+test("rules are looked at in the period that is asked for, until the backend is closed", async () => {
+  const setup = await setUp({ iptablesSyncPeriod: "7s" });
+  const { backend } = await start(setup);
+  expect(setup.rounds).toEqual({ periodMs: 7000, pass: expect.any(Function) });
+  await backend.close();
+  expect(setup.rounds).toEqual({ periodMs: 7000 });
 });
 
 test.each([

@@ -15,6 +15,7 @@ import type { NftGeneration } from "../../platform/linux/nft/nft-generation.ts";
 import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import { DirectFollower } from "../direct-follower.ts";
 import type { DirectKeeper } from "../direct-keeper.ts";
 import type { FastKeeper } from "../fast-keeper.ts";
 import { FlowKeeper } from "../flow-keeper.ts";
@@ -35,7 +36,7 @@ import { FamilyProxier, type SyncReport } from "./family-proxier.ts";
 import type { IptablesWorld } from "./iptables-world.ts";
 import { NodeRules } from "./node-rules.ts";
 import { planRemoval } from "./plan/plan-removal.ts";
-import { repairForever, repairRules } from "./rule-repairer.ts";
+import { repairEvery, repairRules } from "./rule-repairer.ts";
 import { SyncMetrics } from "./sync-metrics.ts";
 import type { WritableFamilies } from "./writable-families.ts";
 
@@ -66,11 +67,12 @@ export class IptablesBackend implements Backend {
   /** One implementation for each family; empty before `setup`. */
   #proxiers: ReadonlyMap<Family, FamilyProxier> = new Map();
   #generation: NftGeneration | undefined;
+  /** Undefined before `setup`. */
+  #watch: ChangeWatch | undefined;
   #fixed: FixedSetting | undefined;
   #isLiberal = false;
-  /** Whether there is a state that should be in the kernel; and whether it is, as a whole. */
+  /** Whether there is a state that should be in the kernel. */
   #hasState = false;
-  #isWritten = false;
   /** Whether it was said that a first state is in the kernel. */
   #isTold = false;
   readonly #loopback: LoopbackOpener;
@@ -78,10 +80,11 @@ export class IptablesBackend implements Backend {
   #needsLoopback = false;
   readonly #flows: FlowKeeper;
   readonly #direct: DirectKeeper;
+  readonly #follower: DirectFollower;
   readonly #fast: FastKeeper;
   readonly #times: ChangeTimes;
   readonly #turns = new Turns();
-  #isClosed = false;
+  readonly #stopRepairs: () => void;
   readonly sink: Backend["sink"];
 
   constructor({ options, context, world, lock, mode, direct, fast, ...writable }: IptablesParts) {
@@ -93,6 +96,8 @@ export class IptablesBackend implements Backend {
     this.#direct = direct;
     this.#fast = fast;
     this.#writable = writable;
+    const turns = this.#turns;
+    this.#follower = new DirectFollower({ direct, turns, log: context.log, backend: NAME });
     const { clock } = world;
     this.#times = new ChangeTimes(NAME, () => clock.nowMs());
     this.#rules = new NodeRules(context.nodeName);
@@ -117,6 +122,12 @@ export class IptablesBackend implements Backend {
     });
     const filtered = createFilterReset(this.#times.watch(decoder));
     this.sink = createPacedSink(filtered, options.iptablesMinSyncPeriod, clock);
+    this.#stopRepairs = repairEvery({
+      clock,
+      periodMs: options.iptablesSyncPeriod,
+      repair: () => this.#turns.take(() => this.#repair()),
+      context,
+    });
   }
 
   status(): BackendStatus {
@@ -149,8 +160,7 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     await this.#turns.take(async () => {
       this.#hasState = false;
-      this.#isWritten = false;
-      this.#direct.withdraw();
+      this.#follower.onRemoval();
       await this.#fast.close();
       for (const proxier of this.#proxiers.values()) proxier.forget();
       const isShared = this.#world.isIpvsRunning();
@@ -161,7 +171,7 @@ export class IptablesBackend implements Backend {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#stopRepairs();
     await this.drain();
     this.#direct.close();
     await this.#fast.close();
@@ -193,22 +203,15 @@ export class IptablesBackend implements Backend {
         return [family, new FamilyProxier(tool, this.#rules, shared)];
       }),
     );
+    this.#watch = watch;
     await watch.begin();
-    void repairForever({
-      clock: this.#world.clock,
-      periodMs: this.#options.iptablesSyncPeriod,
-      isClosed: () => this.#isClosed,
-      repair: () => this.#turns.take(() => this.#repair(watch)),
-      context: this.#context,
-    });
   }
 
   async #sync(): Promise<void> {
     this.#hasState = true;
-    this.#isWritten = false;
     const changed = this.#rules.takeChanged();
     this.#flows.note(changed);
-    this.#direct.retreat(changed, (key) => {
+    this.#follower.onChange(changed, (key) => {
       const item = this.#rules.get(key);
       return item && { item, isRandom: true };
     });
@@ -229,27 +232,10 @@ export class IptablesBackend implements Backend {
     );
     const failures = results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
-    this.#isWritten = true;
-    if (this.#direct.isLate) this.#leadLater();
-    else await this.#leadDirectly();
+    await this.#follower.onWritten();
     this.#context.onRepair?.(undefined);
     this.#tellFirstSync();
     this.#metrics.removedFlows(await this.#flows.reconcile(this.#rules));
-  }
-
-  /** Nothing is led past rules that are not there. */
-  async #leadDirectly(): Promise<void> {
-    if (this.#isWritten) await this.#direct.advance();
-  }
-
-  /** For those whom nobody waits for. */
-  #leadLater(): void {
-    this.#turns
-      .take(() => this.#leadDirectly())
-      .catch((error: unknown) => {
-        const what = { backend: NAME, err: error };
-        this.#context.log.error(what, "connections could not be led to endpoints at once");
-      });
   }
 
   #tellWoken(family: Family, { woken }: SyncReport): void {
@@ -265,16 +251,16 @@ export class IptablesBackend implements Backend {
     tellInKernel(NAME, { services, endpoints }, this.#context.log);
   }
 
-  async #repair(watch: ChangeWatch): Promise<void> {
+  async #repair(): Promise<void> {
+    const watch = this.#watch;
+    if (watch === undefined) return;
     const metrics = this.#metrics;
     const { log } = this.#context;
-    const isMadeUp = await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
+    await repairRules({ proxiers: this.#proxiers, watch, metrics, log });
     if (this.#needsLoopback) await this.#loopback.open();
-    this.#isWritten = this.#hasState;
-    this.#direct.forgetObstacle();
-    await this.#leadDirectly();
-    if (!isMadeUp) return;
-    // The sync that could not write left these as they were.
+    await this.#follower.onRepaired(this.#hasState);
+    if (!this.#hasState) return;
+    // A sync that could not write, or could not look at them, left them as they were.
     metrics.removedFlows(await this.#flows.reconcile(this.#rules));
   }
 }

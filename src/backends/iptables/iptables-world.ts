@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import type { PaceClock } from "../../core/sinks/paced.ts";
 import { createConntrackReconciler } from "../../platform/linux/conntrack/conntrack-reconciler.ts";
 import { openConntrackTable } from "../../platform/linux/conntrack/conntrack-table.ts";
 import { openDirectPlane } from "../../platform/linux/direct-connect/open-direct-plane.ts";
@@ -17,6 +16,7 @@ import { type Sysctl, systemSysctl } from "../../platform/linux/sysctl.ts";
 import type { OpenDirect } from "../direct-keeper.ts";
 import { type FastWorld, findOnlookerHere, SYSTEM_FAST_WORLD } from "../fast-world.ts";
 import type { OpenConntrack } from "../flow-keeper.ts";
+import { type KernelClock, SYSTEM_CLOCK } from "../kernel-clock.ts";
 import { probeDirectHere } from "../probe-direct-here.ts";
 import { probeFastHere } from "../probe-fast-here.ts";
 import type { PreviewWorld } from "./preview.ts";
@@ -25,7 +25,7 @@ import type { ProbeWorld } from "./probe.ts";
 /** What the backend takes from the world; tests give their own. */
 export interface IptablesWorld {
   readonly exec: Exec;
-  readonly clock: PaceClock;
+  readonly clock: KernelClock;
   readonly findKubeProxy: FindKubeProxy;
   /** @throws CoreError ERR_NOT_POSSIBLE_HERE where another instance, or data plane of the kernel, holds it */
   readonly takeLock: (isForCleanup: boolean) => InstanceLock;
@@ -43,13 +43,7 @@ export interface IptablesWorld {
 export function createWorld(): IptablesWorld {
   return {
     exec: systemExec,
-    clock: {
-      nowMs: () => performance.now(),
-      sleep: (ms) =>
-        new Promise((resolve) => {
-          setTimeout(resolve, ms).unref();
-        }),
-    },
+    clock: SYSTEM_CLOCK,
     findKubeProxy,
     takeLock: (isForCleanup) =>
       isForCleanup ? takeInstanceLock("iptables") : takeKernelLock("iptables"),

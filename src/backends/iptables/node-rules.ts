@@ -10,6 +10,7 @@ import type { RulesSource } from "./family-proxier.ts";
 import { Limits } from "./limits.ts";
 import { ListenerTracker } from "./listener-tracker.ts";
 import type { GroupRules } from "./plan/group-rules.ts";
+import { Networks } from "./plan/network-chains.ts";
 import { planBase } from "./plan/plan-base.ts";
 import { planService } from "./plan/plan-service.ts";
 
@@ -26,6 +27,7 @@ export class NodeRules implements RulesSource, Told {
   readonly #listeners: ListenerTracker;
   readonly #groups = new Map<string, Group>();
   readonly #limits = new Limits();
+  readonly #networks = new Networks();
   #node: Node | undefined;
 
   constructor(nodeName: string) {
@@ -115,7 +117,8 @@ export class NodeRules implements RulesSource, Told {
   }
 
   rulesOf(key: string, context: PlanContext): GroupRules {
-    return planService(this.get(key), this.#listeners.plansFor(key), context);
+    const networks = this.#networks;
+    return planService(this.get(key), this.#listeners.plansFor(key), { ...context, networks });
   }
 
   readonly #groupHandler: SetHandler<Group> = {

@@ -290,6 +290,37 @@ describe("refusals", () => {
       "-A KUBE-FW-LOLE4ISW44XBNF3G -s 198.51.100.0/24 -j KUBE-EXT-LOLE4ISW44XBNF3G",
     ]);
   });
+
+  test("who is bound to endpoints that are all unfit does not go on to those of this node", async () => {
+    const objects = [
+      service({ externalIPs: ["203.0.113.1"], externalTrafficPolicy: "Local" }),
+      endpoint("5", { node: "there", weight: 0 }),
+      endpoint("6", { node: "here", ready: false, serving: true, terminating: true }),
+    ];
+    const flags = { detectLocalMode: "node-cidr" };
+    const [EXT, SVL] = [SVC.replace("SVC", "EXT"), SVC.replace("SVC", "SVL")];
+    expect(await rulesOf("nat", EXT, { flags, objects })).toEqual([
+      `-A ${EXT} -s 10.1.0.0/24 -j RETURN`,
+      `-A ${EXT} -m addrtype --src-type LOCAL -j RETURN`,
+      `-A ${EXT} -j ${SVL}`,
+    ]);
+  });
+
+  test("this node itself is let in to an address by that address, and by no other one", async () => {
+    const more = {
+      loadBalancerIPs: ["203.0.113.2", "203.0.113.3"],
+      sourceRanges: ["192.0.2.0/24"],
+    };
+    const rules = await rulesOf("filter", "KUBE-PROXY-FIREWALL", { objects: [service(more)] });
+    expect(rules.map((rule) => rule.replace(" -p tcp -m tcp --dport 80", ""))).toEqual([
+      "-A KUBE-PROXY-FIREWALL -s 192.0.2.0/24 -d 203.0.113.2/32 -j RETURN",
+      "-A KUBE-PROXY-FIREWALL -s 203.0.113.2/32 -d 203.0.113.2/32 -j RETURN",
+      "-A KUBE-PROXY-FIREWALL -d 203.0.113.2/32 -j DROP",
+      "-A KUBE-PROXY-FIREWALL -s 192.0.2.0/24 -d 203.0.113.3/32 -j RETURN",
+      "-A KUBE-PROXY-FIREWALL -s 203.0.113.3/32 -d 203.0.113.3/32 -j RETURN",
+      "-A KUBE-PROXY-FIREWALL -d 203.0.113.3/32 -j DROP",
+    ]);
+  });
 });
 
 describe("masquerading calls of a cluster IP", () => {
@@ -330,6 +361,25 @@ describe("masquerading calls of a cluster IP", () => {
       "-A KUBE-MARK-MASQ -j MARK --set-xmark 0x80/0x80",
     ]);
   });
+});
+
+test("an address of several kinds is a cluster IP first, then an external IP", async () => {
+  const more = {
+    externalIPs: ["10.96.0.1", "203.0.113.1"],
+    loadBalancerIPs: ["203.0.113.1", "203.0.113.2", "10.96.0.1"],
+    sourceRanges: ["198.51.100.0/24"],
+  };
+  const objects = [service(more), endpoint("5")];
+  const call = "-p tcp -m tcp --dport 80";
+  const rules = await rulesOf("nat", "KUBE-SERVICES", { objects });
+  expect(rules.filter((rule) => rule.includes(call))).toEqual([
+    `-A KUBE-SERVICES -d 10.96.0.1/32 ${call} -j ${SVC}`,
+    `-A KUBE-SERVICES -d 203.0.113.1/32 ${call} -j ${SVC.replace("SVC", "EXT")}`,
+    `-A KUBE-SERVICES -d 203.0.113.2/32 ${call} -j ${SVC.replace("SVC", "FW")}`,
+  ]);
+  expect(await rulesOf("filter", "KUBE-PROXY-FIREWALL", { objects })).toEqual([
+    `-A KUBE-PROXY-FIREWALL -d 203.0.113.2/32 ${call} -j DROP`,
+  ]);
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import type { Log } from "../../core/log.ts";
 import type { Family } from "../../core/model/address.ts";
-import type { PaceClock } from "../../core/sinks/paced.ts";
 import type { BackendContext } from "../backend.ts";
 import { joinFailures } from "../join-failures.ts";
+import type { KernelClock } from "../kernel-clock.ts";
 import type { ChangeWatch } from "./change-watch.ts";
 import type { FamilyProxier, RepairReport } from "./family-proxier.ts";
 import type { SyncMetrics } from "./sync-metrics.ts";
@@ -16,44 +16,44 @@ export interface RepairedRules {
   readonly log: Log;
 }
 
-export interface RepairLoop {
-  readonly clock: PaceClock;
+export interface RepairRounds {
+  readonly clock: Pick<KernelClock, "every">;
   readonly periodMs: number;
-  readonly isClosed: () => boolean;
   readonly repair: () => Promise<void>;
   readonly context: Pick<BackendContext, "log" | "onRepair">;
 }
 
-/** Repairs once in each period. One that fails is told; the next period tries again. */
-export async function repairForever(loop: RepairLoop): Promise<void> {
-  const { clock, periodMs, isClosed, repair, context } = loop;
-  for (;;) {
-    await clock.sleep(periodMs);
-    if (isClosed()) return;
+/**
+ * Repairs once in each period, unless the last repair still goes on. One that fails is told; the next
+ * period tries again.
+ * @returns what ends that
+ */
+export function repairEvery(rounds: RepairRounds): () => void {
+  const { clock, periodMs, repair, context } = rounds;
+  let isUnderWay = false;
+  return clock.every(periodMs, async () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
     try {
       await repair();
       context.onRepair?.(undefined);
     } catch (error) {
       context.log.error({ ...BACKEND, err: error }, "rules could not be looked at or put right");
       context.onRepair?.(error);
+    } finally {
+      isUnderWay = false;
     }
-  }
+  });
 }
 
 /**
  * Puts right what others altered, and makes writes that failed. A family that fails does not hold up
  * the other.
- * @returns whether a write was made that had failed before
  * @throws CoreError ERR_SYNC_FAILED
  */
-export async function repairRules({
-  proxiers,
-  watch,
-  metrics,
-  log,
-}: RepairedRules): Promise<boolean> {
+export async function repairRules({ proxiers, watch, metrics, log }: RepairedRules): Promise<void> {
   const isOwing = [...proxiers.values()].some((proxier) => proxier.isOwing);
-  if (!isOwing && (await watch.isUntouched())) return false;
+  if (!isOwing && (await watch.isUntouched())) return;
   await watch.begin();
   const failures: unknown[] = [];
   for (const [family, proxier] of proxiers) {
@@ -67,7 +67,6 @@ export async function repairRules({
     }
   }
   if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
-  return isOwing;
 }
 
 function tell(family: Family, { wasOwed, lines, sample }: RepairReport, log: Log): void {

@@ -8,6 +8,7 @@ import { GlobalStore } from "../../core/store/global-store.ts";
 import { NodeWatcher } from "../../core/view/node-watcher.ts";
 import { type Exec, stdinText } from "../../platform/linux/exec.ts";
 import { createIptablesTool } from "../../platform/linux/iptables/iptables-tool.ts";
+import { savedAfter } from "../../platform/linux/iptables/saved-after.fixture.ts";
 import { KERNEL_SETS } from "../kernel-options.ts";
 import { FamilyPlane } from "./family-plane.ts";
 import { GlueKeeper } from "./glue/glue-keeper.ts";
@@ -24,7 +25,6 @@ import { settingsOf } from "./settings.ts";
 
 const silent = (): void => undefined;
 const LOG: Log = { debug: silent, info: silent, warn: silent, error: silent };
-const BUILT_IN = ["PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"];
 const FAMILIES = ["v4", "v6"] as const;
 
 /** A node whose kernel is only thought of, with rules, and with what the backend made of a state. */
@@ -91,20 +91,4 @@ export class FakeMachine {
       else await sink.send(op);
     }
   }
-}
-
-/**
- * What an empty kernel saves after a script: every table has its own chains, also where nobody names
- * them, and what is inserted last stands first.
- */
-function savedAfter(script: string): string {
-  const chains = BUILT_IN.map((chain) => `:${chain} ACCEPT [0:0]`);
-  const tables = script.split(/^(?=\*)/m).map((table) => {
-    const [name = "", ...lines] = table.trimEnd().split("\n");
-    const inserted = lines.filter((line) => line.startsWith("-I "));
-    const jumps = inserted.reverse().map((line) => line.replace(/^-I (\S+) 1 /, "-A $1 "));
-    const others = lines.filter((line) => !line.startsWith("-I ") && line !== "COMMIT");
-    return [name, ...chains, ...others, ...jumps, "COMMIT"].join("\n");
-  });
-  return `${tables.join("\n")}\n`;
 }

@@ -13,6 +13,7 @@ import { refuseKubeProxy } from "../../platform/linux/kube-proxy-presence.ts";
 import { LoopbackOpener } from "../../platform/linux/route-localnet.ts";
 import type { Backend, BackendContext, BackendStatus } from "../backend.ts";
 import { ChangeTimes } from "../change-times.ts";
+import { DirectFollower } from "../direct-follower.ts";
 import { DirectKeeper } from "../direct-keeper.ts";
 import { directSettingOf } from "../direct-setting.ts";
 import { FastKeeper } from "../fast-keeper.ts";
@@ -102,11 +103,10 @@ function openBackend(parts: BackendParts): Backend {
   const loopback = new LoopbackOpener(world.sysctl, log, NAME);
   const times = new ChangeTimes(NAME, () => clock.nowMs());
   const turns = new Turns();
+  const follower = new DirectFollower({ direct, turns, log, backend: NAME });
   /** What the kernel should hold; undefined before the first state, and once all was removed. */
   let current: FullState | undefined;
   let isRead = false;
-  /** Whether the kernel holds it. */
-  let isWritten = false;
   let isTold = false;
   let told: readonly string[] = [];
 
@@ -118,29 +118,15 @@ function openBackend(parts: BackendParts): Backend {
     if (removed > 0) log.info({ flows: removed }, `${removed} tracked flows were released`);
   };
 
-  /** Nothing is led past rules that were removed. */
-  const leadDirectly = async (): Promise<void> => {
-    if (isWritten) await direct.advance();
-  };
-  /** For those whom nobody waits for. */
-  const leadLater = (): void => {
-    turns.take(leadDirectly).catch((error: unknown) => {
-      log.error({ err: error }, "connections could not be led to endpoints at once");
-    });
-  };
-
   const apply = async (state: FullState, changed: ChangedKeys): Promise<void> => {
     if (!isRead) await kernel.readKernel();
     isRead = true;
     planner.update(state, changed);
     current = state;
     flows.note([...changed.services, ...planner.takeMoved()]);
-    direct.retreat(servicesTouched(state, changed), directSubjects(state));
-    isWritten = false;
+    follower.onChange(servicesTouched(state, changed), directSubjects(state));
     await kernel.sync();
-    isWritten = true;
-    if (direct.isLate) leadLater();
-    else await leadDirectly();
+    await follower.onWritten();
     // The rules now keep strangers away from loopback.
     if (planner.servesLoopback) await loopback.open();
     onRepair?.(undefined);
@@ -154,9 +140,7 @@ function openBackend(parts: BackendParts): Backend {
     try {
       await kernel.check();
       // Also what a sync could not write.
-      isWritten = current !== undefined;
-      direct.forgetObstacle();
-      await leadDirectly();
+      await follower.onRepaired(current !== undefined);
       if (current !== undefined && planner.servesLoopback) await loopback.open();
       onRepair?.(undefined);
       // A sync that could not write left them as they were.
@@ -188,8 +172,7 @@ function openBackend(parts: BackendParts): Backend {
     cleanup: () =>
       turns.take(async () => {
         current = undefined;
-        isWritten = false;
-        direct.withdraw();
+        follower.onRemoval();
         await fast.close();
         return kernel.removeAll();
       }),

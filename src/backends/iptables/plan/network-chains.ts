@@ -11,10 +11,10 @@ import type { PlanContext } from "../../plan-context.ts";
 import { clusterIpChain, networkChain } from "./chain-names.ts";
 import type { GroupBuilder } from "./group-rules.ts";
 
-/** A chain for the addresses of one network, and the rule that leads to it. */
-interface Branch {
-  readonly chain: ChainId;
-  readonly way: string;
+/** What the rules of a service depend on, beside it. */
+export interface ServiceContext extends PlanContext {
+  /** One for all services, at all times. */
+  readonly networks: Networks;
 }
 
 /**
@@ -27,78 +27,88 @@ export function shareByNetwork(
   builder: GroupBuilder,
   top: ChainId,
   destination: string | undefined,
-  { isLarge }: PlanContext,
+  { isLarge, networks }: ServiceContext,
   rules: readonly string[],
 ): void {
-  const networks = isLarge && destination !== undefined ? networksOf(destination) : [];
-  shareInBranches(builder, top, networks, rules);
+  const path = isLarge && destination !== undefined ? networks.around(destination) : [];
+  shareInBranches(builder, top, path, networks, rules);
 }
 
 /** What the cluster IPs of a network have in common: by network in clusters of any size. */
 export function shareByClusterIp(
   builder: GroupBuilder,
   destination: string,
-  { isLarge }: PlanContext,
+  { isLarge, networks }: ServiceContext,
   rules: readonly string[],
 ): void {
-  const networks = networksOf(destination);
-  shareInBranches(builder, CLUSTER_IPS, isLarge ? networks : networks.slice(-1), rules);
+  const path = networks.around(destination);
+  shareInBranches(builder, CLUSTER_IPS, isLarge ? path : path.slice(-1), networks, rules);
 }
 
-/** @param networks from the largest to the smallest */
+/** @param path the networks to go by, from the largest to the smallest */
 function shareInBranches(
   builder: GroupBuilder,
   top: ChainId,
-  networks: readonly string[],
+  path: readonly string[],
+  networks: Networks,
   rules: readonly string[],
 ): void {
   // A chain without rules would not be made by a change that leads to it.
   if (rules.length === 0) return;
   let chain = top;
-  for (const network of networks) {
-    const branch = branchOf(top, network);
+  for (const network of path) {
+    const branch = networks.branchOf(top, network);
     builder.share(chain, branch.way);
     chain = branch.chain;
   }
   builder.share(chain, ...rules);
 }
 
-/** Thousands of services share some of them, and names of chains are hashes. */
-const branches = new Map<string, Branch>();
-const MAX_KEPT = 32_768;
-
-function branchOf(top: ChainId, network: string): Branch {
-  const key = `${top} ${network}`;
-  const known = branches.get(key);
-  if (known !== undefined) return known;
-  if (branches.size >= MAX_KEPT) branches.clear();
-  const table = tableOf(top);
-  const name =
-    top === CLUSTER_IPS ? clusterIpChain(network) : networkChain(table, nameOf(top), network);
-  const made = {
-    chain: chainId(table, name),
-    way: renderRule({ destination: network, target: name }),
-  };
-  branches.set(key, made);
-  return made;
+/** A chain for the addresses of one network, and the rule that leads to it. */
+interface Branch {
+  readonly chain: ChainId;
+  readonly way: string;
 }
-
-const networksOfAddresses = new Map<string, readonly string[]>();
 
 /** Of the networks that the rules of an address stand with. */
 const PREFIX_LENGTHS = { v4: [20, 24], v6: [116, 120] } as const;
+/** With more, all are forgotten: an order in which they go would cost more than to find them anew. */
+const MAX_KEPT = 32_768;
 
-/** From the largest on; none for what is larger itself. */
-function networksOf(destination: string): readonly string[] {
-  const known = networksOfAddresses.get(destination);
-  if (known !== undefined) return known;
-  if (networksOfAddresses.size >= MAX_KEPT) networksOfAddresses.clear();
+/** The networks around addresses, and their chains: thousands of services share some, and names are hashes. */
+export class Networks {
+  readonly #branches = new Map<string, Branch>();
+  readonly #around = new Map<string, readonly string[]>();
+
+  branchOf(top: ChainId, network: string): Branch {
+    return known(this.#branches, `${top} ${network}`, () => makeBranch(top, network));
+  }
+
+  /** From the largest on; none for what is larger itself. @param destination as a network */
+  around(destination: string): readonly string[] {
+    return known(this.#around, destination, () => networksAround(destination));
+  }
+}
+
+function known<V>(kept: Map<string, V>, key: string, make: () => V): V {
+  const value = kept.get(key);
+  if (value !== undefined) return value;
+  if (kept.size >= MAX_KEPT) kept.clear();
+  const made = make();
+  kept.set(key, made);
+  return made;
+}
+
+function makeBranch(top: ChainId, network: string): Branch {
+  const table = tableOf(top);
+  const name =
+    top === CLUSTER_IPS ? clusterIpChain(network) : networkChain(table, nameOf(top), network);
+  return { chain: chainId(table, name), way: renderRule({ destination: network, target: name }) };
+}
+
+function networksAround(destination: string): readonly string[] {
   const [ip = "", bits = ""] = destination.split("/");
   const lengths = PREFIX_LENGTHS[familyOf(ip)];
-  const isSmall = Number(bits) >= lengths[1];
-  const networks = isSmall
-    ? lengths.map((length) => parseCidr(`${ip}/${length}`)?.text ?? destination)
-    : [];
-  networksOfAddresses.set(destination, networks);
-  return networks;
+  if (Number(bits) < lengths[1]) return [];
+  return lengths.map((length) => parseCidr(`${ip}/${length}`)?.text ?? destination);
 }

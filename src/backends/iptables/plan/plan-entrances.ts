@@ -10,7 +10,7 @@ import type { AccessList } from "../../access-list.ts";
 import { FIREWALL, REFUSED_EXTERNAL } from "../../kube-chains.ts";
 import type { PlanContext } from "../../plan-context.ts";
 import type { GroupBuilder } from "./group-rules.ts";
-import { shareByNetwork } from "./network-chains.ts";
+import { type ServiceContext, shareByNetwork } from "./network-chains.ts";
 import { comment, externalChain, type PortPlan } from "./plan-port-chains.ts";
 
 /** An address and port that clients outside call. */
@@ -36,7 +36,7 @@ export interface Entrance {
 /** The rules that let calls in, and those that refuse what was not led on. */
 export function planEntrance(
   entrance: Entrance,
-  context: PlanContext,
+  context: ServiceContext,
   builder: GroupBuilder,
 ): void {
   const { access, plan } = entrance;

@@ -6,9 +6,9 @@ import type { Service, ServicePort } from "../../../core/model/service.ts";
 import { hostNetwork } from "../../../platform/linux/iptables/rule.ts";
 import { listenerAccess } from "../../access-list.ts";
 import { LISTENERS, LISTENERS_ANY } from "../../kube-chains.ts";
-import type { PlanContext } from "../../plan-context.ts";
 import { listenerFirewallChain } from "./chain-names.ts";
 import type { GroupBuilder } from "./group-rules.ts";
+import type { ServiceContext } from "./network-chains.ts";
 import { planEntrance } from "./plan-entrances.ts";
 import type { PortPlan } from "./plan-port-chains.ts";
 
@@ -32,7 +32,7 @@ export function planListeners(
   { listeners, securityGroups }: ListenerPlans,
   ports: readonly PortPlan[],
   portCount: number,
-  context: PlanContext,
+  context: ServiceContext,
   builder: GroupBuilder,
 ): void {
   for (const listener of listeners) {

@@ -8,7 +8,7 @@ import type { PlanContext } from "../../plan-context.ts";
 import { portOutcomes } from "../../port-targets.ts";
 import { serviceChains, servicePortName } from "./chain-names.ts";
 import { GroupBuilder, type GroupRules } from "./group-rules.ts";
-import { shareByClusterIp, shareByNetwork } from "./network-chains.ts";
+import { type ServiceContext, shareByClusterIp, shareByNetwork } from "./network-chains.ts";
 import { planEntrance, REASONS } from "./plan-entrances.ts";
 import { type ListenerPlans, listenersTo, planListeners } from "./plan-listeners.ts";
 import { comment, internalChain, type PortPlan, planPortChains } from "./plan-port-chains.ts";
@@ -17,7 +17,7 @@ import { comment, internalChain, type PortPlan, planPortChains } from "./plan-po
 export function planService(
   entry: ServiceEndpoints | undefined,
   listeners: ListenerPlans,
-  context: PlanContext,
+  context: ServiceContext,
 ): GroupRules {
   const builder = new GroupBuilder();
   const ports = entry === undefined ? [] : planPorts(entry, listeners, context);
@@ -74,7 +74,7 @@ function planPorts(
 }
 
 /** Calls of cluster IPs. */
-function planInternal(plan: PortPlan, context: PlanContext, builder: GroupBuilder): void {
+function planInternal(plan: PortPlan, context: ServiceContext, builder: GroupBuilder): void {
   const { service, protocol, port, outcomes } = plan;
   const target = internalChain(plan);
   const list = service.internalTrafficPolicy === "Local" ? outcomes.local : outcomes.cluster;
@@ -98,7 +98,7 @@ function planInternal(plan: PortPlan, context: PlanContext, builder: GroupBuilde
 function planExternalAddresses(
   plan: PortPlan,
   port: ServicePort,
-  context: PlanContext,
+  context: ServiceContext,
   builder: GroupBuilder,
 ): void {
   if (!plan.isExternal) return;
@@ -138,7 +138,7 @@ function planExternalAddresses(
 }
 
 /** What holds for all ports: those that it does not have are refused, its health port is open. */
-function planServiceWide(service: Service, context: PlanContext, builder: GroupBuilder): void {
+function planServiceWide(service: Service, context: ServiceContext, builder: GroupBuilder): void {
   const { family } = context;
   const key = `${service.namespace}/${service.name}`;
   for (const ip of service.clusterIPs) {

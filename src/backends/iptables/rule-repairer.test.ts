@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { repairEvery } from "./rule-repairer.ts";
+
+/** Rounds of repairs, each of which goes on until it is ended. */
+function startRounds() {
+  const begun: Ends[] = [];
+  const told: unknown[] = [];
+  let pass = async (): Promise<void> => undefined;
+  const tell = () => undefined;
+  const stop = repairEvery({
+    clock: {
+      every: (_, act) => {
+        pass = act;
+        return () => {
+          pass = async () => undefined;
+        };
+      },
+    },
+    periodMs: 1000,
+    repair: () => new Promise((end, fail) => begun.push({ end, fail })),
+    context: {
+      log: { debug: tell, info: tell, warn: tell, error: tell },
+      onRepair: (error) => told.push(error),
+    },
+  });
+  return { begun, told, stop, pass: () => pass() };
+}
+
+interface Ends {
+  readonly end: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+test("a repair that takes longer than a period is not begun again meanwhile", async () => {
+  const { begun, told, pass } = startRounds();
+  const first = pass();
+  void pass();
+  expect(begun).toHaveLength(1);
+  begun[0]?.end();
+  await first;
+  expect(told).toEqual([undefined]);
+  void pass();
+  expect(begun).toHaveLength(2);
+});
+
+test("a repair that fails is told, and the next period tries again", async () => {
+  const { begun, told, pass } = startRounds();
+  const first = pass();
+  const failure = new Error("no");
+  begun[0]?.fail(failure);
+  await first;
+  void pass();
+  expect(told).toEqual([failure]);
+  expect(begun).toHaveLength(2);
+});
+
+test("after its end no period begins a repair", async () => {
+  const { begun, stop, pass } = startRounds();
+  stop();
+  await pass();
+  expect(begun).toEqual([]);
+});
