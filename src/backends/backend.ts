@@ -131,6 +131,8 @@ export interface LiveAnswer {
   readonly lines: readonly string[];
   /** How that differs from what the reference says; empty where it does not. */
   differencesFrom(verdict: Verdict): readonly string[];
+  /** Where it does not differ: what is not known and may make it differ; empty where that can not be. */
+  doubtsAbout(verdict: Verdict): readonly string[];
 }
 
 /** What has to work: removing what was left needs less than `run`, which is meant where nothing is said. */

@@ -21,7 +21,7 @@ export async function linuxLiveAnswer(packet: Packet): Promise<LiveAnswer> {
     );
   }
   const direct = await explainDirect(packet);
-  const { outcomes, lines } = await explainLive(packet, {
+  const { outcomes, doubts, lines } = await explainLive(packet, {
     exec: systemExec,
     openConntrack: openConntrackTable,
     listTables: NFT_TABLES.list,
@@ -33,5 +33,6 @@ export async function linuxLiveAnswer(packet: Packet): Promise<LiveAnswer> {
       ...direct.differencesFrom(verdict),
       ...compareWithVerdict(outcomes, verdict),
     ],
+    doubtsAbout: (verdict) => doubts((ways) => compareWithVerdict(ways, verdict).length === 0),
   };
 }

@@ -4,6 +4,7 @@ import { loadBackend } from "../backends/registry.ts";
 import { CoreError } from "../core/errors.ts";
 import type { ValuesOf } from "../core/options/option-spec.ts";
 import type { Packet } from "../core/route/packet.ts";
+import type { Verdict } from "../core/route/verdict.ts";
 import { refuseBackend } from "../daemon/backend-words.ts";
 import { Faults } from "../daemon/faults.ts";
 
@@ -66,15 +67,39 @@ function refusalOf(name: string): CoreError {
   return faults.error();
 }
 
-/** What the data plane says, and whether that is what the reference says. */
-export function describeLive(lines: readonly string[], differences: readonly string[]): string[] {
+/** What the data plane says, held against the reference. */
+export interface LiveComparison {
+  readonly lines: readonly string[];
+  readonly differences: readonly string[];
+  /** What is not known and may make it differ; empty where it does. */
+  readonly doubts: readonly string[];
+}
+
+export function compareLive(live: LiveAnswer, verdict: Verdict): LiveComparison {
+  const differences = live.differencesFrom(verdict);
+  const doubts = differences.length > 0 ? [] : live.doubtsAbout(verdict);
+  return { lines: live.lines, differences, doubts };
+}
+
+export function isAgreed({ differences, doubts }: LiveComparison): boolean {
+  return differences.length === 0 && doubts.length === 0;
+}
+
+export function describeLive({ lines, differences, doubts }: LiveComparison): string[] {
   return [
     "The data plane at this moment",
     ...lines.map((line) => `  ${line}`),
-    ...(differences.length === 0
-      ? ["It does as the reference says"]
-      : ["It DIFFERS from the reference", ...differences.map((line) => `  - ${line}`)]),
+    ...conclusionOf(differences, doubts),
   ];
+}
+
+function conclusionOf(differences: readonly string[], doubts: readonly string[]): string[] {
+  if (differences.length > 0) {
+    return ["It DIFFERS from the reference", ...differences.map((line) => `  - ${line}`)];
+  }
+  if (doubts.length === 0) return ["It does as the reference says"];
+  const what = doubts.map((line) => `  - not known: ${line}`);
+  return ["It can NOT BE TOLD whether it does as the reference says", ...what];
 }
 
 export function describeNotes(notes: BackendNotes | undefined): readonly string[] {

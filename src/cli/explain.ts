@@ -15,8 +15,10 @@ import {
   askLiveOf,
   BACKEND_OPTIONS,
   backendNotes,
+  compareLive,
   describeLive,
   describeNotes,
+  isAgreed,
 } from "./backend-notes.ts";
 import type { CommandInput, CommandSpec } from "./command-spec.ts";
 import { EXIT_FAILED, EXIT_OK } from "./exit-codes.ts";
@@ -55,7 +57,7 @@ export const EXPLAIN: CommandSpec = {
   name: "explain",
   summary: "say where a packet goes, and why",
   description:
-    "With `--live` the exit code is 1 where the data plane does otherwise than the reference says, and 0 where it agrees.",
+    "With `--live` the exit code is 1 where the data plane does otherwise than the reference says, or where that can not be told, and 0 where it agrees.",
   arguments: [],
   optionGroups: [
     { title: "Packet", specs: PACKET_OPTIONS },
@@ -102,22 +104,22 @@ async function explain(input: CommandInput): Promise<number> {
   const from = options.in ?? router.originOf(origin.src);
   const packet: Packet = { ...origin, ...target, from, ...hintOf(options) };
   const verdict = router.route(packet, policy);
-  const live = await askLive?.(packet);
-  const differences = live?.differencesFrom(verdict) ?? [];
+  const answered = await askLive?.(packet);
+  const live = answered && compareLive(answered, verdict);
   const answer = {
     node,
     from,
     ...verdictToJson(verdict),
     ...(notes && { backend: notes }),
-    ...(live && { live: { lines: live.lines, differences } }),
+    ...(live && { live }),
   };
   const lines = [
     ...describeVerdict(verdict),
     ...describeNotes(notes),
-    ...(live === undefined ? [] : describeLive(live.lines, differences)),
+    ...(live === undefined ? [] : describeLive(live)),
   ];
   context.stdout.write(`${json ? JSON.stringify(answer) : lines.join("\n")}\n`);
-  return differences.length > 0 ? EXIT_FAILED : EXIT_OK;
+  return live === undefined || isAgreed(live) ? EXIT_OK : EXIT_FAILED;
 }
 
 function requirePacket(options: ValuesOf<typeof PACKET_OPTIONS>): { src: string; dst: string } {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Packet } from "../../src/core/route/packet.ts";
 import { openConntrackTable } from "../../src/platform/linux/conntrack/conntrack-table.ts";
@@ -7,6 +8,7 @@ import { sharesOf } from "../../src/platform/linux/live-rules/compare-verdict.ts
 import { explainLive } from "../../src/platform/linux/live-rules/explain-live.ts";
 import { hashValue } from "../../src/platform/linux/live-rules/hash-value.ts";
 import { readOwnAddresses } from "../../src/platform/linux/live-rules/read-live-facts.ts";
+import type { LiveOutcome } from "../../src/platform/linux/live-rules/walk-ruleset.ts";
 import { NetworkNamespace } from "../../src/platform/linux/network-namespace.ts";
 import { NFT_TABLES } from "../../src/platform/linux/nft/nft-tables.ts";
 import { requires } from "../support/requires.ts";
@@ -122,6 +124,126 @@ describe("what the kernel does is read from it", needs, () => {
     expect(await shares()).toEqual({ untouched: 1 });
     run("iptables-legacy", drop);
     expect(await shares()).toEqual({ drop: 1 });
+  });
+
+  describe("what others' rules may do", () => {
+    const TCP: Packet = { ...PACKET, protocol: "TCP", dstPort: 80 };
+    const NAT = `table ip svc { chain out { type nat hook output priority -100;
+      ip daddr 10.96.0.1 tcp dport 80 dnat to 10.0.0.1:8080
+    }; }`;
+    const RIGHT = { "10.0.0.1:8080": 1 };
+    const isRight = (outcomes: readonly LiveOutcome[]) =>
+      isDeepStrictEqual(Object.fromEntries(sharesOf(outcomes)), RIGHT);
+    const NOTHING: readonly string[] = [];
+
+    /** Where the packet comes to, and what is doubted. */
+    async function judge(rule: string, hook = "hook output priority 0") {
+      const { run, explain } = openNamespace();
+      const family = hook.includes("device") ? "netdev" : "ip";
+      run("nft", ["-f", "-"], NAT);
+      run("nft", ["add", "table", family, "other"]);
+      run("nft", ["add", "chain", family, "other", "logs"]);
+      run("nft", ["add", "rule", family, "other", "logs", "counter"]);
+      run("nft", [`add chain ${family} other fw { type filter ${hook}; }`]);
+      run("nft", ["add", "rule", family, "other", "fw", rule]);
+      const { outcomes, doubts } = await explain(TCP);
+      return { ends: Object.fromEntries(sharesOf(outcomes)), doubts: doubts(isRight) };
+    }
+
+    const RAW = "hook output priority raw";
+    test.each([
+      ["tcp flags syn drop", undefined, { drop: 1 }],
+      ["tcp flags & (syn|ack) != syn drop", undefined, RIGHT],
+      ["ct original ip daddr 10.96.0.1 drop", undefined, { drop: 1 }],
+      ["notrack", RAW, { untouched: 1 }],
+      ["ip ttl < 200 counter", undefined, RIGHT],
+      ["ip ttl < 200 accept", undefined, RIGHT],
+      ["ip ttl < 200 jump logs", undefined, RIGHT],
+      ["ip ttl < 200 udp dport 80 drop", undefined, RIGHT],
+      ["ct state vmap { invalid : drop, established : accept }", undefined, RIGHT],
+      ["ip daddr 10.96.0.1 drop", "hook ingress device lo priority 0", RIGHT],
+      ["ip daddr 10.0.0.1 drop", "hook ingress device lo priority 0", { drop: 1 }],
+    ])("is known: %s (%s)", async (rule, hook, ends) => {
+      const found = await judge(rule, hook);
+      expect(found.ends).toEqual(ends);
+      if (isDeepStrictEqual(ends, RIGHT)) expect(found.doubts).toEqual(NOTHING);
+    });
+
+    test.each([
+      ["ip ttl < 200 drop", undefined, /^ip other fw: .*ttl/],
+      ["ip daddr set 10.96.0.2", RAW, /^ip other fw: .*mangle/],
+      ["limit rate over 1/second reject", undefined, /^ip other fw: .*limit/],
+      ["meta length > 100 drop", "hook ingress device lo priority 0", /^netdev other fw: .*length/],
+    ])("is doubted: %s (%s)", async (rule, hook, what) => {
+      expect(await judge(rule, hook)).toEqual({
+        ends: RIGHT,
+        doubts: [expect.stringMatching(what)],
+      });
+    });
+
+    test("is known where it is what firewalld makes", async () => {
+      const { run, explain } = openNamespace();
+      const rules = `table inet firewalld {
+        chain pre {
+          type filter hook prerouting priority mangle + 10
+          icmpv6 type { nd-router-advert, nd-neighbor-solicit } accept
+          meta nfproto ipv6 fib saddr . mark . iif oif missing drop
+        }
+        chain in {
+          type filter hook input priority filter + 10
+          ct state { established, related } accept
+          ct status dnat accept
+          iifname "eth7" goto zone
+          ct state invalid log prefix "STATE_INVALID_DROP: "
+          ct state invalid drop
+          reject with icmpx admin-prohibited
+        }
+        chain zone {
+          tcp dport 22 accept
+        }
+      }`;
+      run("nft", ["-f", "-"], `${NAT}\n${rules}`);
+      const { outcomes, doubts } = await explain(TCP);
+      expect(isRight(outcomes)).toBe(true);
+      expect(doubts(isRight)).toEqual([]);
+    });
+
+    test("is met by the links that packets pass, as far as routes tell", async () => {
+      const { run, explain, shares } = openNamespace();
+      const links = [
+        "link add br0 type bridge",
+        "link add port0 type veth peer name far0",
+        "link add away0 type veth peer name far1",
+        "link set port0 master br0",
+        "link set br0 up",
+        "link set away0 up",
+        "addr add 192.0.2.1/24 dev br0",
+        "addr add 198.51.100.1/24 dev away0",
+      ];
+      run("ip", ["-batch", "-"], links.join("\n"));
+      const packet: Packet = { ...TCP, src: "192.0.2.9", dst: "198.51.100.9", from: "workload" };
+      const doubts = async (): Promise<readonly string[]> => {
+        const { outcomes, doubts: find } = await explain(packet);
+        expect(Object.fromEntries(sharesOf(outcomes))).toEqual({ untouched: 1 });
+        return find((ways) => ways.every(({ end }) => end.kind === "untouched"));
+      };
+      const addChain = (family: string, name: string, hook: string) =>
+        run("nft", [
+          `add table ${family} l2; add chain ${family} l2 ${name} { type filter ${hook} priority 0; }; add rule ${family} l2 ${name} ip daddr 198.51.100.9 drop`,
+        ]);
+      addChain("netdev", "away", "hook ingress device away0");
+      addChain("netdev", "back", "hook egress device br0");
+      addChain("bridge", "between", "hook forward");
+      expect(await doubts()).toEqual([]);
+      addChain("netdev", "port", "hook ingress device port0");
+      addChain("bridge", "before", "hook prerouting");
+      expect([...(await doubts())].sort()).toEqual([
+        "bridge l2 before: whether packets pass its link",
+        "netdev l2 port: whether packets pass its link",
+      ]);
+      addChain("inet", "leaves", "hook ingress device br0");
+      expect(await shares(packet)).toEqual({ drop: 1 });
+    });
   });
 
   test("tracked flows, and the packet's own one among them", async () => {

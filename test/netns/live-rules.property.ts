@@ -135,6 +135,7 @@ function factsOf(network: NamespaceNetwork): LiveFacts {
   return {
     isLocalAddress: (ip) => isLoopback(ip) || own.has(ip),
     interfaceOf: (ip) => deviceTowards(network, ip),
+    linksBeneath: () => new Set(),
     wasSeen: () => false,
   };
 }

@@ -21,6 +21,7 @@ export async function explainLive(packet: Packet): Promise<LiveAnswer> {
   return {
     lines: meaning.lines,
     differencesFrom: (verdict) => differences(meaning, verdict),
+    doubtsAbout: () => [],
   };
 }
 

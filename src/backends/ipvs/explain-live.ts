@@ -7,10 +7,10 @@ import {
   describeOutcomes,
 } from "../../platform/linux/live-rules/describe-outcomes.ts";
 import { ipvsChains, type LiveServer } from "../../platform/linux/live-rules/ipvs-chains.ts";
-import { readLiveFacts } from "../../platform/linux/live-rules/read-live-facts.ts";
 import { type RulesWorld, readLiveRules } from "../../platform/linux/live-rules/read-live-rules.ts";
 import type { LiveRuleset } from "../../platform/linux/live-rules/ruleset.ts";
-import { type LiveOutcome, walkRuleset } from "../../platform/linux/live-rules/walk-ruleset.ts";
+import { walkHere } from "../../platform/linux/live-rules/walk-here.ts";
+import type { LiveOutcome } from "../../platform/linux/live-rules/walk-ruleset.ts";
 import type { IpSetEntry } from "../../wire/netlink/ipset/ip-set.ts";
 import {
   type DestinationState,
@@ -41,24 +41,25 @@ export async function explainIpvs(
   const rules = await readRules(family, servers, sets, world);
   const { own, others } = await link.addresses(family);
   const addresses = new Set([...own, ...others]);
-  const facts = await readLiveFacts(packet, {
+  const { outcomes, doubts } = await walkHere(rules, packet, {
     exec: world.exec,
     ownAddresses: () => addresses,
   });
-  const outcomes = walkRuleset(rules, packet, facts);
   const isForServices = (await sets.entries(setsOf(family).addresses.name))?.some(
     ({ ip }) => ip === packet.dst,
   );
+  const differences = (ways: readonly LiveOutcome[], verdict: Verdict): readonly string[] =>
+    isForServices === true && isRefusedPort(ways, verdict)
+      ? []
+      : compareWithVerdict(ways, verdict, TOLERANCE);
   return {
     lines: [
       ...(await describeHolders(packet, servers, platform)),
       ...describeDormant(rules),
       ...describeOutcomes(outcomes),
     ],
-    differencesFrom: (verdict) =>
-      isForServices === true && isRefusedPort(outcomes, verdict)
-        ? []
-        : compareWithVerdict(outcomes, verdict, TOLERANCE),
+    differencesFrom: (verdict) => differences(outcomes, verdict),
+    doubtsAbout: (verdict) => doubts((ways) => differences(ways, verdict).length === 0),
   };
 }
 

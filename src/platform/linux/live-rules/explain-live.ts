@@ -3,14 +3,12 @@ import type { Packet } from "../../../core/route/packet.ts";
 import type { Flow } from "../../../wire/netlink/conntrack/flow.ts";
 import type { ConntrackTable } from "../conntrack/conntrack-table.ts";
 import { describeDormant, describeOutcomes } from "./describe-outcomes.ts";
-import { type LiveWorld, readLiveFacts } from "./read-live-facts.ts";
+import type { LiveWorld } from "./read-live-facts.ts";
 import { readLiveRules } from "./read-live-rules.ts";
-import { type LiveOutcome, walkRuleset } from "./walk-ruleset.ts";
+import { type LiveWalk, walkHere } from "./walk-here.ts";
 
 /** What the kernel itself would do with a packet. */
-export interface LiveExplanation {
-  /** All ways that it can go, if it begins a flow. */
-  readonly outcomes: readonly LiveOutcome[];
+export interface LiveExplanation extends LiveWalk {
   /** For people: rules, elements, tracked flows. */
   readonly lines: readonly string[];
 }
@@ -21,11 +19,11 @@ export interface LiveExplanation {
  */
 export async function explainLive(packet: Packet, world: LiveWorld): Promise<LiveExplanation> {
   const rules = await readLiveRules(world);
-  const facts = await readLiveFacts(packet, world);
-  const outcomes = walkRuleset(rules, packet, facts);
+  const { outcomes, doubts } = await walkHere(rules, packet, world);
   const flows = await readFlows(packet, world.openConntrack);
   return {
     outcomes,
+    doubts,
     lines: [
       ...describeDormant(rules),
       ...describeOutcomes(outcomes),

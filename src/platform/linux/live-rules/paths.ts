@@ -21,14 +21,22 @@ export interface Paths<T> {
  */
 export function enumeratePaths<T>(run: (choose: Choose) => T): Paths<T> {
   const paths: Path<T>[] = [];
+  for (const path of eachPath(run)) {
+    if (paths.length === MAX_PATHS) return { paths, isComplete: false };
+    paths.push(path);
+  }
+  return { paths, isComplete: true };
+}
+
+/** The same one by one, however many there are. */
+export function* eachPath<T>(run: (choose: Choose) => T): Generator<Path<T>> {
   let next: number[] | undefined = [];
-  while (next !== undefined && paths.length < MAX_PATHS) {
+  while (next !== undefined) {
     const way = new Way(next);
     const result = run((weights) => way.choose(weights));
-    paths.push({ probability: way.probability, result });
+    yield { probability: way.probability, result };
     next = way.following();
   }
-  return { paths, isComplete: next === undefined };
 }
 
 /** One way through: the decisions that were given, and the first possibility of all that follow. */

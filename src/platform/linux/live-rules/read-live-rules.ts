@@ -60,12 +60,13 @@ export async function readLiveRules({ exec, listTables }: RulesWorld): Promise<L
   const tables = knowsNft ? await listTables() : [];
   const nft = text === undefined ? undefined : await readNft(exec, text, tables);
   const dormant = tables.filter(isDormant).map(({ family, name }) => `${family} ${name}`);
-  return parseRules(saves, nft, new Set(dormant));
+  return parseRules(saves, nft, tables, new Set(dormant));
 }
 
 function parseRules(
   saves: readonly SavedText[],
   nft: NftText | undefined,
+  tables: readonly TableState[],
   dormant: ReadonlySet<string>,
 ): LiveRuleset {
   const chains = new Map<string, LiveChain>();
@@ -85,7 +86,16 @@ function parseRules(
     chains: new Map([...nftChains, ...chains]),
     containers,
     dormantTables: [...dormant],
+    unreadTables: nft === undefined ? unreadOf(tables, leftOut) : [],
   };
+}
+
+/** Without nft, those of iptables-nft alone are read. */
+function unreadOf(tables: readonly TableState[], leftOut: ReadonlySet<string>): readonly string[] {
+  return tables
+    .filter(({ family }) => family !== "arp")
+    .map(({ family, name }) => `${family} ${name}`)
+    .filter((table) => !leftOut.has(table));
 }
 
 async function readNft(exec: Exec, text: string, tables: readonly TableState[]): Promise<NftText> {

@@ -11,6 +11,7 @@ import type {
   LiveChain,
   LiveContainer,
   LiveElement,
+  LiveRule,
   LiveRuleset,
   RuleVerdict,
   Step,
@@ -25,12 +26,21 @@ export interface TraceEntry {
 }
 
 /** How a chain ended. */
-export type ChainEnd = "accept" | "drop" | "reject" | "through";
+export type ChainEnd = "accept" | "drop" | "reject" | "unknown" | "through";
 
-type StepEnd = "matched" | "not-matched" | RuleVerdict | "reject";
+type StepEnd = "matched" | "not-matched" | RuleVerdict | "reject" | "unknown";
+
+/**
+ * Whether something that is not known is supposed to be otherwise than where nobody does it.
+ * @param subject the same one is always answered the same
+ */
+export type Suppose = (subject: object, what: string) => boolean;
 
 /** What a redirect leads to; the address of an interface is as much this machine. */
 const LOOPBACK: Readonly<Record<Family, string>> = { v4: "127.0.0.1", v6: "::1" };
+
+/** Connections are looked for at this priority: NF_IP_PRI_CONNTRACK of linux/netfilter_ipv4.h. */
+const CONNTRACK_PRIORITY = -200;
 
 /** Deeper than the kernel allows. */
 const MAX_DEPTH = 32;
@@ -40,30 +50,42 @@ export class RuleWalker {
   readonly #rules: LiveRuleset;
   readonly #packet: LivePacket;
   readonly #choose: Choose;
+  readonly #suppose: Suppose;
+  #priority = 0;
+  #isInDoubt = false;
   #elements: string[] = [];
   readonly trace: TraceEntry[] = [];
   /** What was met and not understood, or not known. */
   readonly unknown: string[] = [];
 
-  constructor(rules: LiveRuleset, packet: LivePacket, choose: Choose) {
+  constructor(rules: LiveRuleset, packet: LivePacket, choose: Choose, suppose: Suppose) {
     this.#rules = rules;
     this.#packet = packet;
     this.#choose = choose;
+    this.#suppose = suppose;
   }
 
+  /** Notes what is not known. @returns whether it is supposed to be so */
+  supposes(subject: object, what: string): boolean {
+    this.unknown.push(what);
+    return this.#suppose(subject, what);
+  }
+
+  /** @param chain one that a hook leads to */
   walk(chain: LiveChain): ChainEnd {
+    this.#priority = chain.hook?.priority ?? 0;
     const end = this.#walk(chain, 0);
     return end === "return" ? "through" : end;
   }
 
   #walk(chain: LiveChain, depth: number): ChainEnd | "return" {
     if (depth > MAX_DEPTH) {
-      this.unknown.push(`${chain.id}: chains lead to chains more than ${MAX_DEPTH} times`);
-      return "through";
+      const what = `${chain.id}: chains lead to chains more than ${MAX_DEPTH} times`;
+      return this.supposes(chain, what) ? "unknown" : "through";
     }
     for (const rule of chain.rules) {
       this.#elements = [];
-      const end = this.#rule(rule.steps, chain);
+      const end = this.#rule(rule, chain);
       if (end === "not-matched") continue;
       this.trace.push({ chain: chain.id, rule: rule.text, elements: this.#elements });
       const result = this.#follow(end, chain, depth);
@@ -73,7 +95,7 @@ export class RuleWalker {
   }
 
   #follow(end: StepEnd, chain: LiveChain, depth: number): ChainEnd | "return" {
-    if (end === "reject") return "reject";
+    if (end === "reject" || end === "unknown") return end;
     if (end === "matched" || end === "not-matched") return "through";
     switch (end.kind) {
       case "accept":
@@ -96,20 +118,33 @@ export class RuleWalker {
   ): ChainEnd | "return" {
     const target = this.#rules.chains.get(verdict.chain);
     if (target === undefined) {
-      this.unknown.push(`${from.id}: there is no chain ${verdict.chain}`);
-      return "through";
+      const what = `${from.id}: there is no chain ${verdict.chain}`;
+      return this.supposes(verdict, what) ? "unknown" : "through";
     }
     const end = this.#walk(target, depth + 1);
     if (end !== "through" && end !== "return") return end;
     return verdict.kind === "goto" ? "return" : "through";
   }
 
-  #rule(steps: readonly Step[], chain: LiveChain): StepEnd {
-    for (const step of steps) {
-      const end = this.#step(step, chain);
+  #rule(rule: LiveRule, chain: LiveChain): StepEnd {
+    for (const [index, step] of rule.steps.entries()) {
+      this.#isInDoubt = false;
+      const plain = this.#step(step, chain);
+      const end = this.#isInDoubt ? this.#decide(plain, rule, index) : plain;
       if (end !== "matched") return end;
     }
     return "matched";
+  }
+
+  /** What is not known may be otherwise, which matters where the rule does something then. */
+  #decide(end: StepEnd, rule: LiveRule, index: number): StepEnd {
+    const [step, ...following] = rule.steps.slice(index);
+    if (step === undefined || [step, ...following].every(isQuestion)) return end;
+    // All that a rule asks and nobody can answer is answered at once.
+    const subject = end === "matched" ? step : rule;
+    if (!this.#suppose(subject, this.unknown.at(-1) ?? rule.text)) return end;
+    if (!isQuestion(step)) return "unknown";
+    return end === "matched" ? "not-matched" : "matched";
   }
 
   #step(step: Step, chain: LiveChain): StepEnd {
@@ -132,11 +167,8 @@ export class RuleWalker {
         const { probability } = step;
         return this.#choose([probability, 1 - probability]) === 0 ? "matched" : "not-matched";
       }
-      case "recent": {
-        const wasSeen = packet.wasSeen(step.list, step.seconds);
-        if (wasSeen === undefined) return this.#doNotKnow(chain, `list ${step.list} of recent`);
-        return wasSeen ? "matched" : "not-matched";
-      }
+      case "recent":
+        return this.#askRecent(step, chain);
       case "assign": {
         const value = this.#evaluate(step.value, chain);
         if (value === undefined) return "not-matched";
@@ -157,11 +189,25 @@ export class RuleWalker {
         return step.protocol === undefined || step.protocol === packet.protocol
           ? "reject"
           : "not-matched";
+      case "untrack":
+        return this.#untrack();
       case "aside":
         return "matched";
       case "unknown":
         return this.#doNotKnow(chain, step.text);
     }
+  }
+
+  #askRecent({ list, seconds }: Extract<Step, { kind: "recent" }>, chain: LiveChain): StepEnd {
+    const wasSeen = this.#packet.wasSeen(list, seconds);
+    if (wasSeen === undefined) return this.#doNotKnow(chain, `list ${list} of recent`);
+    return wasSeen ? "matched" : "not-matched";
+  }
+
+  /** Whose connection was found already stays with it. */
+  #untrack(): StepEnd {
+    if (this.#priority < CONNTRACK_PRIORITY) this.#packet.untrack();
+    return "matched";
   }
 
   #askSet(step: Extract<Step, { kind: "in-set" | "map-mark" }>, chain: LiveChain): StepEnd {
@@ -241,12 +287,12 @@ export class RuleWalker {
       case "map":
         return this.#lookUp(expression.key, expression.container, chain)?.value;
       case "unknown":
-        this.#doNotKnow(chain, expression.text);
+        if (this.#hasField(expression)) this.#doNotKnow(chain, expression.text);
         return undefined;
     }
   }
 
-  #hasField({ protocol, family }: Extract<Expression, { kind: "field" }>): boolean {
+  #hasField({ protocol, family }: Extract<Expression, { kind: "field" | "unknown" }>): boolean {
     const packet = this.#packet;
     const isOfProtocol = protocol === undefined || protocol === packet.protocol;
     return isOfProtocol && (family === undefined || family === familyOf(packet.dst));
@@ -277,7 +323,25 @@ export class RuleWalker {
 
   #doNotKnow(chain: LiveChain, what: string): StepEnd {
     this.unknown.push(`${chain.id}: ${what}`);
+    this.#isInDoubt = true;
     return "not-matched";
+  }
+}
+
+/** Whether it leaves the packet as it is, and where it is. */
+function isQuestion(step: Step): boolean {
+  switch (step.kind) {
+    case "match":
+    case "has-any":
+    case "in-set":
+    case "chance":
+    case "recent":
+    case "aside":
+      return true;
+    case "unknown":
+      return step.isQuestion;
+    default:
+      return false;
   }
 }
 

@@ -13,11 +13,23 @@ export interface LiveRuleset {
   readonly containers: ReadonlyMap<string, LiveContainer>;
   /** Tables whose chains are left out, since no packet meets them: `ip portolan`. */
   readonly dormantTables?: readonly string[];
+  /** Tables that packets meet, and that no program is there to read: `ip other`. */
+  readonly unreadTables?: readonly string[];
   /** The entries of ipsets by their name, as far as they were read. */
   readonly ipSets?: ReadonlyMap<string, readonly IpSetEntry[]>;
 }
 
-export type HookName = "prerouting" | "input" | "forward" | "output" | "postrouting";
+export type HookName =
+  | "ingress"
+  | "prerouting"
+  | "input"
+  | "forward"
+  | "output"
+  | "postrouting"
+  | "egress";
+
+/** Whose packets pass a chain, by their names; `bridges`: those of every bridge. */
+export type HookLinks = readonly string[] | "bridges";
 
 export interface LiveHook {
   readonly name: HookName;
@@ -27,6 +39,8 @@ export interface LiveHook {
   readonly isNat: boolean;
   /** Virtual servers do not see what they sent. */
   readonly isIpvs?: boolean;
+  /** Undefined where packets of all links pass. */
+  readonly links?: HookLinks;
   readonly policy: "accept" | "drop";
 }
 
@@ -109,15 +123,22 @@ export type Step =
   /** Undefined: an address of the interface that the packet leaves by. */
   | { readonly kind: "translate-source"; readonly address: Expression | undefined }
   | { readonly kind: "reject"; readonly protocol: "tcp" | undefined }
+  /** The flow is not tracked, and not translated then. */
+  | { readonly kind: "untrack" }
   /** Counts, logs, remembers: the packet goes on as it is. */
   | { readonly kind: "aside" }
   /** What this reader does not know: where a packet meets it, nobody can say what happens. */
-  | { readonly kind: "unknown"; readonly text: string };
+  | {
+      readonly kind: "unknown";
+      readonly text: string;
+      /** Whether it does no more than to match, or not. */
+      readonly isQuestion: boolean;
+    };
 
 /** Whose address, or port, stands for each part of an entry. */
 export type SetDirections = readonly ("src" | "dst")[];
 
-export type AssignableField = "mark" | "priority";
+export type AssignableField = "mark" | "priority" | "connectionMark";
 
 export type WordsField = "ct-state" | "ct-status" | "ct-direction";
 
@@ -132,7 +153,12 @@ export type PacketField =
   | "inInterface"
   | "outInterface"
   | "srcType"
-  | "dstType";
+  | "dstType"
+  | "connectionState"
+  | "originalDst"
+  | "originalDstPort"
+  | "tcpFlags"
+  | "returnLink";
 
 export type Expression =
   /** Where a packet is of another protocol or family, it has no such field: the rule does not match. */
@@ -161,7 +187,12 @@ export type Expression =
       readonly offset: number;
     }
   | { readonly kind: "map"; readonly key: Expression; readonly container: ContainerRef }
-  | { readonly kind: "unknown"; readonly text: string };
+  | {
+      readonly kind: "unknown";
+      readonly text: string;
+      readonly protocol?: string;
+      readonly family?: Family;
+    };
 
 /** A named container, or one that stands in the rule. */
 export type ContainerRef = string | LiveContainer;

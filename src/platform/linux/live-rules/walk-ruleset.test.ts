@@ -11,6 +11,7 @@ const NODE_IP = "192.0.2.1";
 const FACTS: LiveFacts = {
   isLocalAddress: (ip) => ip === NODE_IP || ip.startsWith("127."),
   interfaceOf: () => "eth0",
+  linksBeneath: () => new Set(),
   wasSeen: (list, ip) => (list === "KNOWN" ? ip === "10.9.9.9" : undefined),
 };
 
@@ -140,6 +141,11 @@ COMMIT
     "-m addrtype ! --dst-type LOCAL",
     "-m conntrack ! --ctstatus DNAT",
     "-m conntrack --ctdir ORIGINAL",
+    "-m conntrack --ctorigdst 10.96.0.0/16 --ctorigdstport 80",
+    "-p tcp -m tcp --tcp-flags FIN,SYN,RST,ACK SYN",
+    "-p tcp -m tcp ! --tcp-flags ALL NONE",
+    "-m connmark --mark 0x0",
+    "-m rpfilter --validmark",
   ]) {
     expect([rule, shares(text(rule))]).toEqual([rule, { drop: 1 }]);
   }
@@ -147,6 +153,12 @@ COMMIT
     "-i veth+",
     "-m state --state INVALID",
     "-m conntrack --ctdir REPLY",
+    "-m conntrack --ctorigdst 10.97.0.0/16",
+    "-p tcp -m tcp --tcp-flags SYN,ACK SYN,ACK",
+    "-p tcp -m tcp ! --tcp-flags FIN,SYN,RST,ACK SYN",
+    "-m connmark ! --mark 0x0",
+    "-m rpfilter --validmark --invert",
+    "-m rt --rt-type 0",
     "-p tcp -m tcp --sport 1:9",
   ]) {
     expect([rule, shares(text(rule), { srcPort: 4000 })]).toEqual([rule, { untouched: 1 }]);
@@ -234,4 +246,34 @@ COMMIT
   expect(end({})?.end.kind).toBe("drop");
   expect(end({ dstPort: 81 })?.end.kind).toBe("untouched");
   expect(end({ dstPort: 81 })?.unknown).toEqual(["iptables mangle FORWARD: -j SET"]);
+});
+
+test("what connections are marked with comes back to packets, by the bits of both masks", () => {
+  const end = (mark: string) =>
+    shares(`*mangle
+:PREROUTING ACCEPT [0:0]
+:FORWARD ACCEPT [0:0]
+-A PREROUTING -j MARK --set-xmark 0x12/0xffffffff
+-A PREROUTING -j CONNMARK --save-mark --nfmask 0xf0 --ctmask 0xf0
+-A PREROUTING -j CONNMARK --set-xmark 0x4/0xf
+-A PREROUTING -j CONNMARK --restore-mark --nfmask 0xff --ctmask 0xff
+-A FORWARD -m mark --mark ${mark} -j DROP
+COMMIT
+`);
+  expect(end("0x14")).toEqual({ drop: 1 });
+  expect(end("0x12")).toEqual({ untouched: 1 });
+});
+
+test("what is not tracked is not translated", () => {
+  const text = (target: string) => `${BALANCED}*raw
+:PREROUTING ACCEPT [0:0]
+-A PREROUTING -j ${target}
+COMMIT
+*filter
+:FORWARD ACCEPT [0:0]
+-A FORWARD -m conntrack --ctstate UNTRACKED -j REJECT
+COMMIT
+`;
+  expect(shares(text("CT --notrack"))).toEqual({ reject: 1 });
+  expect(shares(text("CT --helper ftp"))).not.toHaveProperty("reject");
 });

@@ -9,10 +9,13 @@ export type MatchParser = (value: string, isNegated: boolean) => Step | undefine
 export const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   "addrtype",
   "comment",
+  "connmark",
   "conntrack",
   "mark",
   "multiport",
   "recent",
+  "rpfilter",
+  "rt",
   "sctp",
   "set",
   "state",
@@ -20,6 +23,14 @@ export const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   "tcp",
   "udp",
 ]);
+
+const ASIDE: Step = { kind: "aside" };
+const NEVER: Step = {
+  kind: "match",
+  left: { kind: "constant", value: 0 },
+  right: { kind: "pattern", pattern: { kind: "value", value: 1 } },
+  isNegated: false,
+};
 
 /** What an option matches, by its name; each takes one value. */
 export const MATCHES: Readonly<Record<string, MatchParser>> = {
@@ -34,13 +45,22 @@ export const MATCHES: Readonly<Record<string, MatchParser>> = {
   "--dports": ports("dstPort"),
   "--src-type": (value, isNegated) => equals("srcType", value.toLowerCase(), isNegated),
   "--dst-type": (value, isNegated) => equals("dstType", value.toLowerCase(), isNegated),
+  "--ctorigdst": address("originalDst"),
+  "--ctorigdstport": ports("originalDstPort"),
+  "--ctorigsrc": address("src"),
   "--ctstate": words("ct-state"),
   "--ctdir": words("ct-direction"),
   "--ctstatus": words("ct-status"),
   "--state": words("ct-state"),
-  "--mark": mark,
-  "--comment": () => ({ kind: "aside" }),
-  "--mode": (value) => (value === "random" ? { kind: "aside" } : undefined),
+  "--mark": mark("mark"),
+  // Of rpfilter: answers would go out elsewhere.
+  "--invert": () => equals("returnLink", "", false),
+  "--validmark": () => ASIDE,
+  "--loose": () => ASIDE,
+  // First packets of flows have no routing header.
+  "--rt-type": (_, isNegated) => (isNegated ? undefined : NEVER),
+  "--comment": () => ASIDE,
+  "--mode": (value) => (value === "random" ? ASIDE : undefined),
   "--probability": (value, isNegated) => {
     const probability = Number(value);
     return { kind: "chance", probability: isNegated ? 1 - probability : probability };
@@ -100,14 +120,37 @@ function words(field: WordsField): MatchParser {
 const ALL_BITS = 0xffff_ffff;
 
 /** `0x4000/0x4000`: value, then which bits count. */
-function mark(value: string, isNegated: boolean): Step {
-  const [wanted = 0, mask = ALL_BITS] = value.split("/").map(Number);
+function mark(field: PacketField): MatchParser {
+  return (value, isNegated) => {
+    const [wanted = 0, mask = ALL_BITS] = value.split("/").map(Number);
+    return compareBits(field, mask, wanted, isNegated);
+  };
+}
+
+function compareBits(field: PacketField, mask: number, wanted: number, isNegated: boolean): Step {
   const left: Expression = {
     kind: "bits",
     operator: "&",
-    left: { kind: "field", field: "mark" },
+    left: { kind: "field", field },
     right: { kind: "constant", value: mask },
   };
   const pattern: Pattern = { kind: "value", value: wanted };
   return { kind: "match", left, right: { kind: "pattern", pattern }, isNegated };
 }
+
+/** In the order of their bits. */
+const TCP_FLAGS: readonly string[] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG"];
+
+/** `--tcp-flags FIN,SYN,RST,ACK SYN`: those that count, then those of them that it has. */
+export function tcpFlags(counting: string, wanted: string, isNegated: boolean): Step {
+  return compareBits("tcpFlags", flagBits(counting), flagBits(wanted), isNegated);
+}
+
+function flagBits(text: string): number {
+  if (text === "ALL") return flagBits(TCP_FLAGS.join(","));
+  const names = text.split(",");
+  return TCP_FLAGS.reduce((bits, name, index) => bits | (names.includes(name) ? 1 << index : 0), 0);
+}
+
+/** `connmark` names its value as `mark` does. */
+export const connectionMark: MatchParser = mark("connectionMark");

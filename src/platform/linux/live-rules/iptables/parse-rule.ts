@@ -1,5 +1,5 @@
 import type { RuleVerdict, SetDirections, Step } from "../ruleset.ts";
-import { KNOWN_EXTENSIONS, MATCHES } from "./parse-match.ts";
+import { connectionMark, KNOWN_EXTENSIONS, MATCHES, tcpFlags } from "./parse-match.ts";
 import { parseTarget } from "./parse-target.ts";
 import { splitWords } from "./split-words.ts";
 
@@ -17,7 +17,7 @@ export function parseRule(text: string, chainOf: ChainLookup): readonly Step[] {
   const options = splitOptions(splitWords(text));
   const targetAt = options.findIndex(({ name }) => name === "-j" || name === "-g");
   const matches = targetAt < 0 ? options : options.slice(0, targetAt);
-  const steps = [...matches.flatMap(matchStep), ...recentSteps(matches)];
+  const steps = [...matchSteps(matches), ...recentSteps(matches)];
   const target = options[targetAt];
   if (target !== undefined) {
     steps.push(targetStep(target, options.slice(targetAt + 1), chainOf));
@@ -45,15 +45,28 @@ function splitOptions(words: readonly string[]): readonly Option[] {
   return options;
 }
 
-function matchStep({ name, values, isNegated }: Option): readonly Step[] {
+/** An option belongs to the extension that is named before it. */
+function matchSteps(options: readonly Option[]): readonly Step[] {
+  let extension = "";
+  return options.flatMap((option) => {
+    if (option.name === "-m") extension = option.values[0] ?? "";
+    return matchStep(option, extension);
+  });
+}
+
+function matchStep({ name, values, isNegated }: Option, extension: string): readonly Step[] {
   const [value = ""] = values;
-  if (name === "-m") return KNOWN_EXTENSIONS.has(value) ? [] : [unknown(name, values)];
+  if (name === "-m") return KNOWN_EXTENSIONS.has(value) ? [] : [question(name, values)];
+  if (name === "--mark" && extension === "connmark") {
+    return [connectionMark(value, isNegated) ?? question(name, values)];
+  }
+  if (name === "--tcp-flags") return [tcpFlags(value, values[1] ?? "", isNegated)];
   if (RECENT_OPTIONS.has(name)) return [];
   if (name === "--match-set") {
     const [set = "", directions = ""] = values;
     return [{ kind: "in-set", set, directions: parseDirections(directions), isNegated }];
   }
-  return [MATCHES[name]?.(value, isNegated) ?? unknown(name, values)];
+  return [MATCHES[name]?.(value, isNegated) ?? question(name, values)];
 }
 
 const RECENT_OPTIONS: ReadonlySet<string> = new Set([
@@ -72,7 +85,7 @@ function recentSteps(options: readonly Option[]): readonly Step[] {
   const check = options.find(({ name }) => name === "--rcheck" || name === "--update");
   const list = options.find(({ name }) => name === "--name")?.values[0];
   if (check === undefined || list === undefined) return [];
-  if (check.isNegated) return [unknown("! recent", [list])];
+  if (check.isNegated) return [question("! recent", [list])];
   const seconds = options.find(({ name }) => name === "--seconds")?.values[0];
   return [{ kind: "recent", list, seconds: seconds === undefined ? undefined : Number(seconds) }];
 }
@@ -87,7 +100,8 @@ function targetStep(target: Option, options: readonly Option[], chainOf: ChainLo
   const mapped = name === "SET" ? mapMark(options) : undefined;
   if (mapped !== undefined) return mapped;
   const byName = new Map(options.map((option) => [option.name, option.values[0] ?? ""]));
-  return parseTarget(name, byName) ?? unknown(target.name, target.values);
+  const step = parseTarget(name, byName);
+  return step ?? { ...question(target.name, target.values), isQuestion: false };
 }
 
 /** `--map-set NAME dst,dst --map-mark`; what else the target does is not known. */
@@ -102,6 +116,6 @@ function parseDirections(text: string): SetDirections {
   return text.split(",").map((word) => (word === "src" ? "src" : "dst"));
 }
 
-function unknown(name: string, values: readonly string[]): Step {
-  return { kind: "unknown", text: [name, ...values].join(" ") };
+function question(name: string, values: readonly string[]): Extract<Step, { kind: "unknown" }> {
+  return { kind: "unknown", text: [name, ...values].join(" "), isQuestion: true };
 }

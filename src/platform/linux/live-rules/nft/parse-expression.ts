@@ -19,7 +19,41 @@ const META: Readonly<Record<string, TypedField>> = {
   priority: { field: "priority", type: "classid" },
   iifname: { field: "inInterface", type: "ifname" },
   oifname: { field: "outInterface", type: "ifname" },
+  iif: { field: "inInterface", type: "iface_index" },
+  oif: { field: "outInterface", type: "iface_index" },
+  nfproto: { field: "family", type: "nf_proto" },
+  protocol: { field: "family", type: "ether_type" },
 };
+
+/** By key, with a direction before those that have one. */
+const CONNECTION: Readonly<Record<string, TypedField>> = {
+  mark: { field: "connectionMark", type: "mark" },
+  state: { field: "connectionState", type: "ct_state" },
+  "original daddr": { field: "originalDst", type: undefined },
+  "original ip daddr": { field: "originalDst", type: "ipv4_addr", family: "v4" },
+  "original ip6 daddr": { field: "originalDst", type: "ipv6_addr", family: "v6" },
+  "original ip saddr": { field: "src", type: "ipv4_addr", family: "v4" },
+  "original ip6 saddr": { field: "src", type: "ipv6_addr", family: "v6" },
+  "original proto-dst": { field: "originalDstPort", type: "inet_service" },
+  "original protocol": { field: "protocol", type: "inet_proto" },
+  "original saddr": { field: "src", type: undefined },
+};
+
+const TRANSPORTS: ReadonlySet<string> = new Set(["sctp", "tcp", "udp"]);
+
+/** Packets of services have no such header. */
+const OTHER_PROTOCOLS: ReadonlySet<string> = new Set([
+  "ah",
+  "comp",
+  "dccp",
+  "esp",
+  "icmp",
+  "icmpv6",
+  "igmp",
+  "udplite",
+]);
+
+const HEADER_FAMILIES: Readonly<Record<string, Family>> = { ip: "v4", ip6: "v6" };
 
 const PAYLOAD: Readonly<Record<string, TypedField>> = {
   "ip saddr": { field: "src", type: "ipv4_addr", family: "v4" },
@@ -29,6 +63,7 @@ const PAYLOAD: Readonly<Record<string, TypedField>> = {
   "ip6 daddr": { field: "dst", type: "ipv6_addr", family: "v6" },
   "ip6 nexthdr": { field: "protocol", type: "inet_proto" },
   "th sport": { field: "srcPort", type: "inet_service" },
+  "tcp flags": { field: "tcpFlags", type: "tcp_flag", protocol: "tcp" },
   "th dport": { field: "dstPort", type: "inet_service" },
 };
 
@@ -47,9 +82,10 @@ export function parseExpression(json: unknown, place: RulePlace, type?: ValueTyp
   switch (tag) {
     case "meta":
     case "payload":
-    case "fib": {
+    case "fib":
+    case "ct": {
       const typed = parseField(json);
-      if (typed === undefined) return unknown(json);
+      if (typed === undefined) return { ...unknown(json), ...headerOf(json) };
       const { field, protocol, family } = typed;
       return { kind: "field", field, ...(protocol && { protocol }), ...(family && { family }) };
     }
@@ -58,7 +94,10 @@ export function parseExpression(json: unknown, place: RulePlace, type?: ValueTyp
     case "&":
     case "|":
     case "^": {
-      const [left, right] = asList(body).map((part) => parseExpression(part, place));
+      const flags = type === "tcp_flag" ? parseValue(json, type) : undefined;
+      if (flags !== undefined) return { kind: "constant", value: flags };
+      const partType = typeOf(json);
+      const [left, right] = asList(body).map((part) => parseExpression(part, place, partType));
       if (left === undefined || right === undefined) return unknown(json);
       return { kind: "bits", operator: tag, left, right };
     }
@@ -106,6 +145,10 @@ export function parseField(json: unknown): TypedField | undefined {
       return payloadField(asText(inner["protocol"]), asText(inner["field"]));
     case "fib":
       return fibField(asText(inner["result"]), asList(inner["flags"]));
+    case "ct":
+      return CONNECTION[
+        [inner["dir"], inner["key"]].filter((word) => word !== undefined).join(" ")
+      ];
     default:
       return undefined;
   }
@@ -123,8 +166,7 @@ export function typeOf(json: unknown): ValueType {
 }
 
 function payloadField(protocol: string, field: string): TypedField | undefined {
-  const isTransport = protocol === "tcp" || protocol === "udp" || protocol === "sctp";
-  const port = isTransport ? PORT_FIELDS[field] : undefined;
+  const port = TRANSPORTS.has(protocol) ? PORT_FIELDS[field] : undefined;
   return port === undefined
     ? PAYLOAD[`${protocol} ${field}`]
     : { field: port, type: "inet_service", protocol };
@@ -138,6 +180,16 @@ function fibField(result: string, flags: readonly unknown[]): TypedField | undef
   return undefined;
 }
 
-function unknown(json: unknown): Expression {
+/** Which packets have what nobody here knows. */
+function headerOf(json: unknown): { readonly protocol?: string; readonly family?: Family } {
+  const { tag, body } = tagOf(json);
+  const protocol = tag === "payload" ? asText(asObject(body)["protocol"]) : "";
+  const family = HEADER_FAMILIES[protocol];
+  if (family !== undefined) return { family };
+  const isTransport = OTHER_PROTOCOLS.has(protocol) || TRANSPORTS.has(protocol);
+  return isTransport ? { protocol } : {};
+}
+
+function unknown(json: unknown): Extract<Expression, { kind: "unknown" }> {
   return { kind: "unknown", text: JSON.stringify(json) };
 }

@@ -9,7 +9,16 @@ import { parseRuleTexts } from "./rule-texts.ts";
 const FACTS: LiveFacts = {
   isLocalAddress: (ip) => ip === "192.0.2.1",
   interfaceOf: () => "veth7",
+  linksBeneath: () => new Set(),
   wasSeen: () => false,
+};
+
+const PACKET: Packet = {
+  protocol: "TCP",
+  src: "10.1.0.5",
+  dst: "10.96.0.1",
+  dstPort: 80,
+  from: "workload",
 };
 
 const T = { family: "ip", table: "t" };
@@ -27,15 +36,7 @@ const PREROUTING = chain("pre", { type: "nat", hook: "prerouting", prio: -100, p
 
 function walk(items: readonly unknown[], fields: Partial<Packet> = {}) {
   const rules = parseNftRuleset({ nftables: items }, parseRuleTexts(""));
-  const packet: Packet = {
-    protocol: "TCP",
-    src: "10.1.0.5",
-    dst: "10.96.0.1",
-    dstPort: 80,
-    from: "workload",
-    ...fields,
-  };
-  return walkRuleset(rules, packet, FACTS);
+  return walkRuleset(rules, { ...PACKET, ...fields }, FACTS);
 }
 
 const shares = (items: readonly unknown[], fields: Partial<Packet> = {}) =>
@@ -143,6 +144,97 @@ test("states and where addresses belong are known", () => {
   const fib = { fib: { result: "type", flags: ["daddr"] } };
   expect(isDropped([match(fib, "local")])).toBe(false);
   expect(isDropped([match(fib, "local")], { dst: "192.0.2.1" })).toBe(true);
+});
+
+test("flags, families, and where a connection began are those of a first packet", () => {
+  const flags = payload("tcp", "flags");
+  const counting = { "&": [flags, ["fin", "syn", "rst", "ack"]] };
+  expect(isDropped([match(flags, "syn", "in")])).toBe(true);
+  expect(isDropped([match(flags, ["ack", "rst"], "in")])).toBe(false);
+  expect(isDropped([match(flags, "syn", "in")], { protocol: "UDP" })).toBe(false);
+  expect(isDropped([match(counting, "syn")])).toBe(true);
+  expect(isDropped([match(counting, "syn", "!=")])).toBe(false);
+  expect(isDropped([match({ "&": [flags, { "|": ["syn", "ack"] }] }, "syn")])).toBe(true);
+  expect(isDropped([match(meta("nfproto"), "ipv4")])).toBe(true);
+  expect(isDropped([match(meta("protocol"), "ip6")])).toBe(false);
+  expect(isDropped([match(meta("iif"), "veth7")])).toBe(true);
+  const original = (key: string) => ({ ct: { key, dir: "original" } });
+  expect(isDropped([match(original("ip daddr"), "10.96.0.1")])).toBe(true);
+  expect(isDropped([match(original("proto-dst"), 81)])).toBe(false);
+  expect(isDropped([match({ ct: { key: "mark" } }, 0, "!=")])).toBe(false);
+  const missing = { fib: { result: "oif", flags: ["saddr", "mark", "iif"] } };
+  expect(isDropped([match(missing, false)])).toBe(false);
+  expect(isDropped([match(missing, true)])).toBe(true);
+  const states = {
+    set: [
+      ["established", { accept: null }],
+      ["new", DROP],
+    ],
+  };
+  expect(isDropped([{ vmap: { key: { ct: { key: "state" } }, data: states } }])).toBe(true);
+});
+
+test("headers that a packet does not have are nothing that is not known", () => {
+  const unknown = (left: unknown, fields: Partial<Packet> = {}) =>
+    walk([PREROUTING, rule("pre", match(left, 1), DROP)], fields).flatMap((each) => each.unknown);
+  expect(unknown(payload("icmp", "type"))).toEqual([]);
+  expect(unknown(payload("ip6", "hoplimit"))).toEqual([]);
+  expect(unknown(payload("udp", "length"))).toEqual([]);
+  expect(unknown(payload("ip", "ttl"))).toHaveLength(1);
+  expect(unknown(payload("udp", "length"), { protocol: "UDP" })).toHaveLength(1);
+});
+
+test("before connections are looked for they can be left untracked; afterwards not", () => {
+  const nat = rule("pre", { dnat: { addr: "10.1.0.1", port: 8080 } });
+  const raw = (prio: number) => [
+    chain("raw", { type: "filter", hook: "prerouting", prio, policy: "accept" }),
+    rule("raw", { notrack: null }),
+  ];
+  expect(shares([PREROUTING, nat, ...raw(-300)])).toEqual({ untouched: 1 });
+  expect(shares([PREROUTING, nat, ...raw(-150)])).toEqual({ "10.1.0.1:8080": 1 });
+});
+
+const LINKS = `table netdev t {
+	chain in {
+		type filter hook ingress device "veth7" priority filter; policy accept;
+	}
+	chain others {
+		type filter hook ingress devices = { "eth0", "eth1" } priority filter; policy accept;
+	}
+	chain beneath {
+		type filter hook ingress devices = { "eth0", "port1" } priority filter; policy accept;
+	}
+	chain out {
+		type filter hook egress device "eth0" priority filter; policy accept;
+	}
+}
+`;
+
+test.each([
+  ["netdev", "in", "ingress", { drop: 1 }, []],
+  ["netdev", "others", "ingress", { untouched: 1 }, []],
+  ["netdev", "out", "egress", { untouched: 1 }, []],
+  [
+    "netdev",
+    "beneath",
+    "ingress",
+    { untouched: 1 },
+    ["netdev t beneath: whether packets pass its link"],
+  ],
+  ["bridge", "p", "prerouting", { untouched: 1 }, ["bridge t p: whether packets pass its link"]],
+  ["bridge", "p", "forward", { untouched: 1 }, []],
+  ["arp", "p", "input", { untouched: 1 }, []],
+])("chains of links: %s %s at %s", (family, name, hook, ends, unknown) => {
+  const place = { family, table: "t" };
+  const items = [
+    { chain: { ...place, name, type: "filter", hook, prio: 0, policy: "accept" } },
+    { rule: { ...place, chain: name, handle: 1, expr: [DROP] } },
+  ];
+  const rules = parseNftRuleset({ nftables: items }, parseRuleTexts(LINKS));
+  const facts = { ...FACTS, linksBeneath: () => new Set(["port1"]) };
+  const outcomes = walkRuleset(rules, PACKET, facts);
+  expect(Object.fromEntries(sharesOf(outcomes))).toEqual(ends);
+  expect(outcomes.flatMap((outcome) => outcome.unknown)).toEqual(unknown);
 });
 
 test("a reset is for TCP, other packets meet the next rule", () => {

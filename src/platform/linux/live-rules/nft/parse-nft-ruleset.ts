@@ -19,6 +19,8 @@ const FAMILIES: Readonly<Record<string, readonly Family[]>> = {
   ip: ["v4"],
   ip6: ["v6"],
   inet: ["v4", "v6"],
+  netdev: ["v4", "v6"],
+  bridge: ["v4", "v6"],
 };
 
 const HOOKS: Readonly<Record<string, HookName>> = {
@@ -27,6 +29,19 @@ const HOOKS: Readonly<Record<string, HookName>> = {
   forward: "forward",
   output: "output",
   postrouting: "postrouting",
+  ingress: "ingress",
+  egress: "egress",
+};
+
+/**
+ * Where packets of services pass chains of bridges: before all others, or after them. Those that one port
+ * hands to another are none.
+ */
+const BRIDGE_HOOKS: Readonly<Record<string, HookName>> = {
+  prerouting: "ingress",
+  input: "ingress",
+  output: "egress",
+  postrouting: "egress",
 };
 
 interface ChainParts {
@@ -54,7 +69,8 @@ export function parseNftRuleset(
     const families = FAMILIES[place.family];
     if (families === undefined || !isOurs(place.family, place.table)) continue;
     const id = nameIn(place, asText(fields["name"]));
-    if (tag === "chain") chains.set(id, { families, hook: hookOf(fields), rules: [] });
+    if (tag === "chain")
+      chains.set(id, { families, hook: hookOf(fields, place, texts), rules: [] });
     else if (tag === "set" || tag === "map") containers.set(id, containerOf(id, fields, place));
     else if (tag === "rule") {
       const chain = chains.get(nameIn(place, asText(fields["chain"])));
@@ -65,16 +81,19 @@ export function parseNftRuleset(
   return { chains: new Map(named), containers };
 }
 
-function hookOf(fields: JsonObject): LiveHook | undefined {
-  const name = HOOKS[asText(fields["hook"])];
-  return (
-    name && {
-      name,
-      priority: Number(fields["prio"] ?? 0),
-      isNat: fields["type"] === "nat",
-      policy: fields["policy"] === "drop" ? "drop" : "accept",
-    }
-  );
+function hookOf(fields: JsonObject, place: RulePlace, texts: RuleTexts): LiveHook | undefined {
+  const isBridge = place.family === "bridge";
+  const name = (isBridge ? BRIDGE_HOOKS : HOOKS)[asText(fields["hook"])];
+  if (name === undefined) return undefined;
+  const hook: LiveHook = {
+    name,
+    priority: Number(fields["prio"] ?? 0),
+    isNat: fields["type"] === "nat",
+    policy: fields["policy"] === "drop" ? "drop" : "accept",
+  };
+  if (isBridge) return { ...hook, links: "bridges" };
+  const isOfLinks = name === "ingress" || name === "egress";
+  return isOfLinks ? { ...hook, links: texts.linksOf(place, asText(fields["name"])) } : hook;
 }
 
 function containerOf(id: string, fields: JsonObject, place: RulePlace): LiveContainer {

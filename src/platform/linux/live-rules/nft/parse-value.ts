@@ -10,6 +10,25 @@ const PROTOCOL_NAMES: ReadonlyMap<number, string> = new Map([
   [132, "sctp"],
 ]);
 
+const FAMILY_NAMES: Readonly<Record<string, string>> = {
+  ip: "v4",
+  ip6: "v6",
+  ipv4: "v4",
+  ipv6: "v6",
+};
+
+/** Their bits in the header: RFC 9293, section 3.1. */
+const TCP_FLAGS: ReadonlyMap<unknown, number> = new Map([
+  ["fin", 1],
+  ["syn", 2],
+  ["rst", 4],
+  ["psh", 8],
+  ["ack", 16],
+  ["urg", 32],
+  ["ecn", 64],
+  ["cwr", 128],
+]);
+
 const CLASS_ID = /^([0-9a-f]+):([0-9a-f]+)$/;
 const HEX = 16;
 
@@ -18,6 +37,7 @@ export type ValueType = string | undefined;
 
 /** Undefined where it is not understood. */
 export function parseValue(json: unknown, type?: ValueType): Value | undefined {
+  if (type === "tcp_flag") return parseFlags(json);
   if (typeof json === "number") {
     if (type === "inet_proto") return PROTOCOL_NAMES.get(json) ?? json;
     // Some versions of nft print large ones as if they were negative.
@@ -87,6 +107,7 @@ function parseTuple(parts: readonly unknown[], types: readonly ValueType[]): Pat
 
 function parseText(text: string, type: ValueType): Value {
   if (type === "classid") return parseClassId(text);
+  if (type === "nf_proto" || type === "ether_type") return FAMILY_NAMES[text] ?? text;
   return canonicalIp(text) ?? text;
 }
 
@@ -98,4 +119,15 @@ function parseClassId(text: string): Value {
   if (match === null) return text;
   const [, major = "0", minor = "0"] = match;
   return Number.parseInt(major, HEX) * 0x1_0000 + Number.parseInt(minor, HEX);
+}
+
+/** `syn`, a list of them, or `{ "|": [...] }` of lists. */
+function parseFlags(json: unknown): number | undefined {
+  if (typeof json === "number") return json;
+  const { tag, body } = tagOf(json);
+  const list = tag === "|" ? body : json;
+  if (!Array.isArray(list)) return TCP_FLAGS.get(list);
+  return list.map(parseFlags).reduce((all, each) => {
+    return all === undefined || each === undefined ? undefined : all | each;
+  }, 0);
 }
