@@ -39,6 +39,8 @@ export interface BackendContext {
    * right, with undefined once all is right again.
    */
   readonly onRepair?: (error: unknown) => void;
+  /** Called when it begins to look whether that is right, which `onRepair` ends. */
+  readonly onRepairing?: () => void;
   /** Called when `status` may say something else without a sync: a file is back. */
   readonly onStatus?: () => void;
 }

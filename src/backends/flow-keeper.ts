@@ -1,4 +1,5 @@
 import type { Log } from "../core/log.ts";
+import { Turns } from "../core/turns.ts";
 import type {
   ConntrackReconciler,
   ConntrackReconcilerOptions,
@@ -17,6 +18,7 @@ export class FlowKeeper {
   readonly #log: Log;
   readonly #backend: string;
   readonly #pending = new Set<string>();
+  readonly #turns = new Turns();
   #reconciler: ConntrackReconciler | undefined;
 
   constructor(
@@ -41,17 +43,24 @@ export class FlowKeeper {
    * fails: it is done by the next call. Where nothing changed, it costs nothing.
    * @returns how many flows were removed
    */
-  async reconcile(services: ServiceLookup): Promise<number> {
+  reconcile(services: ServiceLookup): Promise<number> {
+    return this.#turns.take(() => this.#reconcile(services));
+  }
+
+  async #reconcile(services: ServiceLookup): Promise<number> {
     if (this.#pending.size === 0) return 0;
+    // More may be noted meanwhile.
+    const changed = new Set(this.#pending);
+    this.#pending.clear();
     try {
       this.#reconciler ??= this.#open({
         addressTypes: TRACKED_TYPES,
         answersNodePorts: this.#answersNodePorts,
       });
-      const { removed } = await this.#reconciler.reconcile(services, this.#pending);
-      this.#pending.clear();
+      const { removed } = await this.#reconciler.reconcile(services, changed);
       return removed;
     } catch (error) {
+      this.note(changed);
       this.#log.warn(
         { backend: this.#backend, err: error },
         "tracked flows could not be looked at: UDP clients may stay with endpoints that are gone",

@@ -2,6 +2,18 @@ import { expect, test } from "vitest";
 import { StatusBoard } from "../core/status/status-board.ts";
 import { BackendReport } from "./backend-report.ts";
 
+test("a repair that does not come to an end is not healthy", () => {
+  let nowMs = 0;
+  const board = new StatusBoard({ now: () => nowMs, lateAfterMs: 1000 });
+  const report = new BackendReport({ report: board.add("backend", "x"), summary: "its proxy" });
+  report.repaired(undefined);
+  report.repairing();
+  nowMs = 1001;
+  expect(board.health()).toMatchObject({ healthy: false, reasons: ["backend x: busy for 1 s"] });
+  report.repaired(undefined);
+  expect(board.health().healthy).toBe(true);
+});
+
 test("a failed repair weighs more than a closed listener, which is told again once that is over", () => {
   const board = new StatusBoard({ now: () => 0 });
   const report = new BackendReport({ report: board.add("backend", "x"), summary: "its proxy" });

@@ -18,6 +18,11 @@ export class BackendReport {
     this.#options = options;
   }
 
+  /** It looks at what it programmed, until `repaired`. */
+  repairing(): void {
+    this.#options.report.busy();
+  }
+
   /** @param failure why what it programmed could not be put right; undefined: it could */
   repaired(failure: string | undefined): void {
     this.#failure = failure;

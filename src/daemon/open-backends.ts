@@ -90,6 +90,7 @@ async function openBackend(
           ? undefined
           : `what it programmed could not be put right: ${messageOf(error)}`,
       ),
+    onRepairing: () => report.repairing(),
     onStatus: () => tell(),
   });
   // Not before: what it refuses to start with is its error, which is told already.

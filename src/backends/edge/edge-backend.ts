@@ -201,7 +201,8 @@ class EdgeBackend implements Backend {
     void this.#turns.take(async () => {
       this.#isChecking = false;
       if (this.#plan === undefined || this.#isClosed) return;
-      const { onRepair } = this.#parts.context;
+      const { onRepair, onRepairing } = this.#parts.context;
+      onRepairing?.();
       try {
         await this.#program(this.#plan);
         onRepair?.(undefined);

@@ -60,7 +60,7 @@ async function openBackend({
   minSyncPeriod,
   calls,
   lock,
-  context: { nodeName, log, onRepair, isForCleanup },
+  context: { nodeName, log, onRepair, onRepairing, isForCleanup },
   world: { clock, macOf },
 }: BackendParts): Promise<Backend> {
   const hcn = new Hcn(calls);
@@ -84,6 +84,7 @@ async function openBackend({
   };
   const look = (act: () => Promise<void>) => async (): Promise<void> => {
     if (!isWatching || isClosed) return;
+    onRepairing?.();
     await notices.ensure();
     try {
       await act();

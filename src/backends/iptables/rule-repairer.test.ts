@@ -31,18 +31,6 @@ interface Ends {
   readonly fail: (error: Error) => void;
 }
 
-test("a repair that takes longer than a period is not begun again meanwhile", async () => {
-  const { begun, told, pass } = startRounds();
-  const first = pass();
-  void pass();
-  expect(begun).toHaveLength(1);
-  begun[0]?.end();
-  await first;
-  expect(told).toEqual([undefined]);
-  void pass();
-  expect(begun).toHaveLength(2);
-});
-
 test("a repair that fails is told, and the next period tries again", async () => {
   const { begun, told, pass } = startRounds();
   const first = pass();

@@ -20,28 +20,23 @@ export interface RepairRounds {
   readonly clock: Pick<KernelClock, "every">;
   readonly periodMs: number;
   readonly repair: () => Promise<void>;
-  readonly context: Pick<BackendContext, "log" | "onRepair">;
+  readonly context: Pick<BackendContext, "log" | "onRepair" | "onRepairing">;
 }
 
 /**
- * Repairs once in each period, unless the last repair still goes on. One that fails is told; the next
- * period tries again.
+ * Repairs once in each period. One that fails is told; the next period tries again.
  * @returns what ends that
  */
 export function repairEvery(rounds: RepairRounds): () => void {
   const { clock, periodMs, repair, context } = rounds;
-  let isUnderWay = false;
   return clock.every(periodMs, async () => {
-    if (isUnderWay) return;
-    isUnderWay = true;
+    context.onRepairing?.();
     try {
       await repair();
       context.onRepair?.(undefined);
     } catch (error) {
       context.log.error({ ...BACKEND, err: error }, "rules could not be looked at or put right");
       context.onRepair?.(error);
-    } finally {
-      isUnderWay = false;
     }
   });
 }

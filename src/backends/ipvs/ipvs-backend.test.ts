@@ -372,6 +372,26 @@ test("a kube-proxy that runs is refused before the kernel is asked", async () =>
   await expect(machine.open({ openPlatform, findKubeProxy })).rejects.toThrow("pid 7");
 });
 
+test("flows that could not be looked at are looked at after the next check, and not again", async () => {
+  const machine = new Machine();
+  const asked: string[][] = [];
+  const backend = await machine.open({
+    openConntrack: () => ({
+      reconcile: async (_, changed) => {
+        asked.push([...changed]);
+        if (asked.length === 1) throw new CoreError("ERR_SYSTEM_CALL", "no flows");
+        return { looked: 1, removed: 1 };
+      },
+      close: silent,
+    }),
+  });
+  await machine.look();
+  await machine.apply(backend, WEB, END);
+  for (let time = 0; time < 3; time += 1) await machine.look();
+  expect(asked).toEqual([["default/web"], ["default/web"]]);
+  await backend.cleanup?.();
+});
+
 test("with a service, the listeners are told through which its flows come", async () => {
   const machine = new Machine();
   const told: string[] = [];

@@ -57,6 +57,8 @@ export class IpvsBackend implements Backend {
   readonly #traffic = new TrafficCounts((mark) => this.#planner.marks.bothOf(mark));
   #planner: ServicePlanner;
   #planes: readonly FamilyPlane[] = [];
+  /** What the kernel should hold; undefined before the first state, and once all was removed. */
+  #state: FullState | undefined;
   #told: readonly string[] = [];
   #isTold = false;
 
@@ -115,6 +117,7 @@ export class IpvsBackend implements Backend {
     await this.drain();
     const { world, platform, settings } = this.#parts;
     this.#planes = [];
+    this.#state = undefined;
     await removeAll({ world, platform, settings, log: this.#log });
   }
 
@@ -132,6 +135,7 @@ export class IpvsBackend implements Backend {
   async #apply(state: FullState, changed: ChangedKeys): Promise<void> {
     if (this.#planes.length === 0) await this.#open();
     const changes = this.#planner.plan(state, changed);
+    this.#state = state;
     this.#followTraffic([...changes.values()]);
     const failures: unknown[] = [];
     await Promise.all(
@@ -149,6 +153,13 @@ export class IpvsBackend implements Backend {
     if (failures.length > 0) throw joinFailures("ERR_SYNC_FAILED", failures);
     this.#tellRefused();
     this.#tell(state);
+    await this.#releaseFlows();
+  }
+
+  /** Also of services whose sync could not write, and what could not be looked at before. */
+  async #releaseFlows(): Promise<void> {
+    const state = this.#state;
+    if (state === undefined) return;
     const lookup = {
       get: (key: string) => state.services.get(key),
       listenersOf: (key: string) => this.#planner.listenersOf(key, state),
@@ -214,6 +225,7 @@ export class IpvsBackend implements Backend {
   }
 
   async #check(): Promise<void> {
+    this.#parts.context.onRepairing?.();
     const failures: unknown[] = [];
     for (const plane of this.#planes) {
       try {
@@ -222,7 +234,10 @@ export class IpvsBackend implements Backend {
         failures.push(error);
       }
     }
-    if (failures.length === 0) return this.#tellRefused();
+    if (failures.length === 0) {
+      this.#tellRefused();
+      return this.#releaseFlows();
+    }
     const error = joinFailures("ERR_SYNC_FAILED", failures);
     this.#log.error(
       { backend: NAME, err: error },

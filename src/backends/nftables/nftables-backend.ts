@@ -90,7 +90,7 @@ interface BackendParts {
 
 function openBackend(parts: BackendParts): Backend {
   const { planner, direct, fast, lock, checkPeriodMs, minSyncPeriod, world } = parts;
-  const { nodeName, log, onRepair } = parts.context;
+  const { nodeName, log, onRepair, onRepairing } = parts.context;
   const { nft, elements, generation, clock } = world;
   const { tables } = planner;
   const kernel = new KernelSync({ nft, elements, generation, tables, log });
@@ -137,6 +137,7 @@ function openBackend(parts: BackendParts): Backend {
   };
 
   const check = async (): Promise<void> => {
+    onRepairing?.();
     try {
       await kernel.check();
       // Also what a sync could not write.
