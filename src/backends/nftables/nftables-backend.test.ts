@@ -13,7 +13,7 @@ import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
-import type { Backend } from "../backend.ts";
+import type { Backend, BackendContext } from "../backend.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
 import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
 import { createNftablesBackend } from "./nftables-backend.ts";
@@ -64,6 +64,7 @@ class Rig {
   async start(
     flags: Readonly<Record<string, unknown>> = {},
     change: Partial<Nft> = {},
+    more: Partial<BackendContext> = {},
   ): Promise<Backend> {
     const nft = createNft({
       run: (...call) => this.namespace.run(() => systemExec.run(...call)),
@@ -121,6 +122,7 @@ class Rig {
       stdout: process.stderr,
       onRepair: (error: unknown) =>
         void this.repairs.push(error === undefined ? "well" : String(error)),
+      ...more,
     };
     const backend = await createNftablesBackend(optionsOf(flags), context, world);
     this.#backend = backend;
@@ -686,6 +688,13 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     rig.kubeProxy = "pid 7";
     await expect(rig.start()).rejects.toThrow("kube-proxy runs here (pid 7)");
     await rig.start({ takeOver: true });
+  });
+
+  test("beside a kube-proxy it can be cleaned up", async () => {
+    const rig = new Rig();
+    rig.kubeProxy = "pid 7";
+    const backend = await rig.start({}, {}, { isForCleanup: true });
+    await backend.cleanup();
   });
 
   test("clean-up removes everything and nothing else, and may be repeated", async () => {
