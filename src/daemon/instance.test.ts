@@ -1,8 +1,13 @@
-import { expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { BackendContext } from "../backends/backend.ts";
 import { PRINT } from "../backends/print/definition.ts";
 import { CoreError } from "../core/errors.ts";
 import { type Op, RESET, SYNC } from "../core/view/ops.ts";
+import { type InstanceConfig, resolveConfig } from "./config.ts";
 import {
   configOf,
   createFakeDeps,
@@ -12,6 +17,7 @@ import {
   service,
 } from "./instance.fixture.ts";
 import { startInstance } from "./instance.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
 
 const WEB = service("web", "10.0.0.1");
 const OTHER = service("other", "10.0.0.2");
@@ -299,4 +305,66 @@ test("what a backend serves is told by the status at each sync, and by the log a
     `info ${PRINT.summary}`,
     "debug 1 syncs",
   ]);
+});
+
+describe("a pause after failures", () => {
+  const forEver = createFakeDeps([]).sleep;
+
+  /** With a backend that fails so often at first, and then no more. */
+  async function startFailing(
+    times: number,
+    sleep: InstanceDeps["sleep"],
+    config?: InstanceConfig,
+  ) {
+    const source = new FakeSource("file:a", [WEB]);
+    let syncs = 0;
+    const backend = fakeBackend("one", [], {
+      sink: {
+        send: (op) => {
+          if (op.op === "sync" && ++syncs <= times) throw new Error("locked");
+        },
+      },
+    });
+    const instance = await startInstance(
+      { ...(config ?? (await configOf({}))), backends: [backend] },
+      createFakeDeps([source], { sleep }),
+    );
+    onTestFinished(() => instance.stop());
+    return { instance, source, syncs: () => syncs };
+  }
+
+  test("is over 3 s later where the state is another one by then", async () => {
+    const pauses: number[] = [];
+    const { source, syncs } = await startFailing(5, (ms, signal) => {
+      pauses.push(ms);
+      return ms > 3000 ? forEver(ms, signal) : Promise.resolve();
+    });
+    await expect.poll(() => pauses).toEqual([250, 500, 1000, 2000, 4000, 3000]);
+    await setImmediate();
+    expect(syncs()).toBe(5);
+    source.write([OTHER]);
+    await expect.poll(syncs).toBe(6);
+  });
+
+  test("is over at once where a command waits for what it changes", async () => {
+    const state = await mkdtemp(join(tmpdir(), "portolan-instance-"));
+    onTestFinished(() => rm(state, { recursive: true }));
+    const off = { respListen: "off", metricsListen: "off", healthListen: "off" };
+    const config = await resolveConfig({
+      flags: { from: ["file:a"], state, httpListen: "127.0.0.1:0", ...off },
+      environment: {},
+      hostName: "host",
+      isControlled: true,
+    });
+    const { instance, syncs } = await startFailing(1, forEver, config);
+    await instance.up;
+    const [controller] = instance.controllers?.list() ?? [];
+    const answer = await fetch(`http://${controller?.address}/api/v1/command`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ command: "add server-group other" }),
+    });
+    expect(await answer.json()).toMatchObject({ kind: "done", note: "" });
+    expect(syncs()).toBe(2);
+  });
 });
