@@ -6,6 +6,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { BackendContext } from "../backends/backend.ts";
 import { PRINT } from "../backends/print/definition.ts";
 import { CoreError } from "../core/errors.ts";
+import { nodeSchema } from "../core/model/node.ts";
+import type { ModelObject } from "../core/model/object.ts";
+import type { GlobalStore } from "../core/store/global-store.ts";
 import { type Op, RESET, SYNC } from "../core/view/ops.ts";
 import { type InstanceConfig, resolveConfig } from "./config.ts";
 import {
@@ -55,6 +58,37 @@ test("nothing is sent before every source is synced", async () => {
     "one sync",
   ]);
 });
+
+test("what is on this machine is read first, wherever it is named", async () => {
+  const { log, lines } = createLog();
+  const owners = ["api:127.0.0.1:1", "file:a"];
+  const sources = owners.map((owner, index) => new FakeSource(owner, [[OTHER, WEB][index] ?? WEB]));
+  const config = await configOf({ from: owners }, []);
+  const instance = await startInstance(config, createFakeDeps(sources, { log }));
+  await instance.stop();
+  const audit = lines.filter((line) => line.message === "state changed");
+  expect(audit.map(({ fields }) => fields)).toMatchObject(
+    owners.toReversed().map((owner) => ({ audit: { owner } })),
+  );
+});
+
+test.each([
+  ["has backends", [fakeBackend("one", [])], 1],
+  ["only serves the state", [], 0],
+])(
+  "a node that the state does not know is told where an instance %s",
+  async (_, backends, told) => {
+    const { log, lines } = createLog();
+    const other = nodeSchema.parse({ kind: "Node", name: "node-b" });
+    const config = await configOf({ to: ["api"] }, backends);
+    const deps = createFakeDeps([new FakeSource("file:a", [other])], { log });
+    const instance = await startInstance(config, deps);
+    await instance.applied;
+    await instance.stop();
+    const warnings = lines.filter(({ message }) => message.includes("has no such node"));
+    expect(warnings).toHaveLength(told);
+  },
+);
 
 test("an audit line for every commit names owner, revision and what", async () => {
   const { log, lines } = createLog();
@@ -154,6 +188,23 @@ test("a backend is told that all is well only once the others have applied a sta
   await instance.stop();
 });
 
+test("one that asks while it applies its own first state is not kept waiting by that", async () => {
+  const answers: unknown[] = [];
+  let health: BackendContext["health"];
+  const plain = fakeBackend("asking", [], {
+    sink: { send: (op) => void (op.op === "sync" && answers.push(health?.isHealthy())) },
+  });
+  const create: typeof plain.definition.create = async (options, given) => {
+    health = given.health;
+    return plain.definition.create(options, given);
+  };
+  const config = await configOf({}, [{ ...plain, definition: { ...plain.definition, create } }]);
+  const instance = await startInstance(config, createFakeDeps([new FakeSource("file:a", [WEB])]));
+  await instance.applied;
+  await instance.stop();
+  expect(answers).toEqual([true]);
+});
+
 test("a backend that could not put right what it programmed turns the health bad until it could", async () => {
   let context: BackendContext | undefined;
   const plain = fakeBackend("kernel", []);
@@ -230,6 +281,28 @@ test("the API server is attached to the store, and counts as applied once that i
   await instance.applied;
   await instance.stop();
   expect(revision).toBe(1);
+});
+
+test("the API server does not count as applied while a source is read", async () => {
+  const source = new FakeSource("file:a", []);
+  let store: GlobalStore | undefined;
+  source.start = async (given) => {
+    store = given;
+  };
+  const commit = (...objects: readonly ModelObject[]) =>
+    store?.transact("file:a", (transaction) => transaction.replaceAll(objects));
+  const config = await configOf({ to: ["api"] });
+  const instance = await startInstance(config, createFakeDeps([source]));
+  let isApplied = false;
+  const applied = instance.applied.then(() => {
+    isApplied = true;
+  });
+  commit(WEB);
+  await setImmediate();
+  expect(isApplied).toBe(false);
+  store?.markSynced("file:a");
+  await applied;
+  await instance.stop();
 });
 
 test("from an API alone, operations go straight to the backends", async () => {
