@@ -271,6 +271,18 @@ test("where only a part of it can be opened, nothing is left open, and the rules
   await expect(rig.start("on")).rejects.toThrow("--fast-path on: no netlink");
 });
 
+test("where links can not be followed, all that was opened before is closed", async () => {
+  const rig = new FastWorldRig();
+  rig.isWithoutLinks = true;
+  const keeper = await rig.start("auto");
+  expect(keeper.summary()).toBe("no fast path: no links");
+  expect([rig.plane.isClosed, rig.table.isClosed, rig.isForwardedClosed]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+});
+
 test("connections of before are let last later where the kernel did not answer at the start", async () => {
   const { beLiberal } = TCP_FLAG;
   const rig = new FastWorldRig();
@@ -292,6 +304,20 @@ test("periods in which nobody was asked do not count as a kernel that answers", 
     await rig.pass(2);
   }
   expect(lines).toEqual([WARNING]);
+});
+
+test("a kernel that tells what it tracks counts as one that answers", async () => {
+  const rig = new FastWorldRig();
+  const fail = () => {
+    rig.table.failure = new Error("no answer");
+  };
+  fail();
+  await rig.start();
+  await rig.pass(PERIODS_TO_REVIEW);
+  rig.plane.seen = [WEB.asks, WEB.answers];
+  fail();
+  await rig.pass();
+  expect(rig.lines).toEqual([WARNING, WARNING]);
 });
 
 test("the count of packets does not go back while it is closed", async () => {

@@ -28,6 +28,7 @@ export class FastWorldRig {
   readonly #opened: string[] = [];
   isPossible = true;
   isWithoutNetlink = false;
+  isWithoutLinks = false;
   links: readonly PlainLink[] = [];
   /** What a list of links waits for. */
   holdLinks: Promise<void> = Promise.resolve();
@@ -99,6 +100,7 @@ export class FastWorldRig {
         return this.table;
       },
       openLinks: (onChange) => {
+        if (this.isWithoutLinks) throw new Error("no links");
         this.#opened.push("links");
         this.onLinks = onChange;
         return {

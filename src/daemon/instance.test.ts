@@ -1,8 +1,16 @@
-import { expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { BackendContext } from "../backends/backend.ts";
 import { PRINT } from "../backends/print/definition.ts";
 import { CoreError } from "../core/errors.ts";
+import { nodeSchema } from "../core/model/node.ts";
+import type { ModelObject } from "../core/model/object.ts";
+import type { GlobalStore } from "../core/store/global-store.ts";
 import { type Op, RESET, SYNC } from "../core/view/ops.ts";
+import { type InstanceConfig, resolveConfig } from "./config.ts";
 import {
   configOf,
   createFakeDeps,
@@ -12,6 +20,7 @@ import {
   service,
 } from "./instance.fixture.ts";
 import { startInstance } from "./instance.ts";
+import type { InstanceDeps } from "./instance-deps.ts";
 
 const WEB = service("web", "10.0.0.1");
 const OTHER = service("other", "10.0.0.2");
@@ -49,6 +58,37 @@ test("nothing is sent before every source is synced", async () => {
     "one sync",
   ]);
 });
+
+test("what is on this machine is read first, wherever it is named", async () => {
+  const { log, lines } = createLog();
+  const owners = ["api:127.0.0.1:1", "file:a"];
+  const sources = owners.map((owner, index) => new FakeSource(owner, [[OTHER, WEB][index] ?? WEB]));
+  const config = await configOf({ from: owners }, []);
+  const instance = await startInstance(config, createFakeDeps(sources, { log }));
+  await instance.stop();
+  const audit = lines.filter((line) => line.message === "state changed");
+  expect(audit.map(({ fields }) => fields)).toMatchObject(
+    owners.toReversed().map((owner) => ({ audit: { owner } })),
+  );
+});
+
+test.each([
+  ["has backends", [fakeBackend("one", [])], 1],
+  ["only serves the state", [], 0],
+])(
+  "a node that the state does not know is told where an instance %s",
+  async (_, backends, told) => {
+    const { log, lines } = createLog();
+    const other = nodeSchema.parse({ kind: "Node", name: "node-b" });
+    const config = await configOf({ to: ["api"] }, backends);
+    const deps = createFakeDeps([new FakeSource("file:a", [other])], { log });
+    const instance = await startInstance(config, deps);
+    await instance.applied;
+    await instance.stop();
+    const warnings = lines.filter(({ message }) => message.includes("has no such node"));
+    expect(warnings).toHaveLength(told);
+  },
+);
 
 test("an audit line for every commit names owner, revision and what", async () => {
   const { log, lines } = createLog();
@@ -148,6 +188,23 @@ test("a backend is told that all is well only once the others have applied a sta
   await instance.stop();
 });
 
+test("one that asks while it applies its own first state is not kept waiting by that", async () => {
+  const answers: unknown[] = [];
+  let health: BackendContext["health"];
+  const plain = fakeBackend("asking", [], {
+    sink: { send: (op) => void (op.op === "sync" && answers.push(health?.isHealthy())) },
+  });
+  const create: typeof plain.definition.create = async (options, given) => {
+    health = given.health;
+    return plain.definition.create(options, given);
+  };
+  const config = await configOf({}, [{ ...plain, definition: { ...plain.definition, create } }]);
+  const instance = await startInstance(config, createFakeDeps([new FakeSource("file:a", [WEB])]));
+  await instance.applied;
+  await instance.stop();
+  expect(answers).toEqual([true]);
+});
+
 test("a backend that could not put right what it programmed turns the health bad until it could", async () => {
   let context: BackendContext | undefined;
   const plain = fakeBackend("kernel", []);
@@ -226,6 +283,28 @@ test("the API server is attached to the store, and counts as applied once that i
   expect(revision).toBe(1);
 });
 
+test("the API server does not count as applied while a source is read", async () => {
+  const source = new FakeSource("file:a", []);
+  let store: GlobalStore | undefined;
+  source.start = async (given) => {
+    store = given;
+  };
+  const commit = (...objects: readonly ModelObject[]) =>
+    store?.transact("file:a", (transaction) => transaction.replaceAll(objects));
+  const config = await configOf({ to: ["api"] });
+  const instance = await startInstance(config, createFakeDeps([source]));
+  let isApplied = false;
+  const applied = instance.applied.then(() => {
+    isApplied = true;
+  });
+  commit(WEB);
+  await setImmediate();
+  expect(isApplied).toBe(false);
+  store?.markSynced("file:a");
+  await applied;
+  await instance.stop();
+});
+
 test("from an API alone, operations go straight to the backends", async () => {
   const calls: string[] = [];
   const config = await configOf({ from: ["api:127.0.0.1:1"] }, [fakeBackend("one", calls)]);
@@ -299,4 +378,66 @@ test("what a backend serves is told by the status at each sync, and by the log a
     `info ${PRINT.summary}`,
     "debug 1 syncs",
   ]);
+});
+
+describe("a pause after failures", () => {
+  const forEver = createFakeDeps([]).sleep;
+
+  /** With a backend that fails so often at first, and then no more. */
+  async function startFailing(
+    times: number,
+    sleep: InstanceDeps["sleep"],
+    config?: InstanceConfig,
+  ) {
+    const source = new FakeSource("file:a", [WEB]);
+    let syncs = 0;
+    const backend = fakeBackend("one", [], {
+      sink: {
+        send: (op) => {
+          if (op.op === "sync" && ++syncs <= times) throw new Error("locked");
+        },
+      },
+    });
+    const instance = await startInstance(
+      { ...(config ?? (await configOf({}))), backends: [backend] },
+      createFakeDeps([source], { sleep }),
+    );
+    onTestFinished(() => instance.stop());
+    return { instance, source, syncs: () => syncs };
+  }
+
+  test("is over 3 s later where the state is another one by then", async () => {
+    const pauses: number[] = [];
+    const { source, syncs } = await startFailing(5, (ms, signal) => {
+      pauses.push(ms);
+      return ms > 3000 ? forEver(ms, signal) : Promise.resolve();
+    });
+    await expect.poll(() => pauses).toEqual([250, 500, 1000, 2000, 4000, 3000]);
+    await setImmediate();
+    expect(syncs()).toBe(5);
+    source.write([OTHER]);
+    await expect.poll(syncs).toBe(6);
+  });
+
+  test("is over at once where a command waits for what it changes", async () => {
+    const state = await mkdtemp(join(tmpdir(), "portolan-instance-"));
+    onTestFinished(() => rm(state, { recursive: true }));
+    const off = { respListen: "off", metricsListen: "off", healthListen: "off" };
+    const config = await resolveConfig({
+      flags: { from: ["file:a"], state, httpListen: "127.0.0.1:0", ...off },
+      environment: {},
+      hostName: "host",
+      isControlled: true,
+    });
+    const { instance, syncs } = await startFailing(1, forEver, config);
+    await instance.up;
+    const [controller] = instance.controllers?.list() ?? [];
+    const answer = await fetch(`http://${controller?.address}/api/v1/command`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ command: "add server-group other" }),
+    });
+    expect(await answer.json()).toMatchObject({ kind: "done", note: "" });
+    expect(syncs()).toBe(2);
+  });
 });

@@ -151,6 +151,8 @@ test("a port that is taken is told, keeps no other away, and is tried again", as
   expect(backend.status().notHonoured).toEqual([
     expect.stringMatching(/^Service default\/web: health-check node port: can not listen on .*/),
   ]);
+  await vi.runOnlyPendingTimersAsync();
+  await expect.poll(() => vi.getTimerCount()).toBe(1);
   expect(warnings).toHaveLength(1);
   await new Promise((resolve) => holder.close(resolve));
   await vi.runOnlyPendingTimersAsync();

@@ -13,7 +13,7 @@ import { NetworkNamespace } from "../../platform/linux/network-namespace.ts";
 import { createNft, type Nft } from "../../platform/linux/nft/nft.ts";
 import { openNftElements } from "../../platform/linux/nft/nft-elements.ts";
 import { openNftGeneration } from "../../platform/linux/nft/nft-generation.ts";
-import type { Backend } from "../backend.ts";
+import type { Backend, BackendContext } from "../backend.ts";
 import { MANY_SERVICES } from "../direct-keeper.ts";
 import { NO_FAST_WORLD } from "../no-fast-world.fixture.ts";
 import { createNftablesBackend } from "./nftables-backend.ts";
@@ -37,6 +37,10 @@ class Rig {
   direct = new FakeDirectPlane();
   /** Called when a transaction begins. */
   onWrite: () => void = () => undefined;
+  /** Called when a table is read. */
+  onRead: () => Promise<void> = async () => undefined;
+  /** How often flows were let go of. */
+  flowsClosed = 0;
   /** What happens every sync period. */
   check: () => Promise<void> = async () => undefined;
   readonly #failures = new Set<"nft" | "netlink" | "answer" | "flows">();
@@ -48,7 +52,9 @@ class Rig {
       this.reconciled.push([...changed].map(nameAll));
       return { looked: 0, removed: 0 };
     },
-    close: () => undefined,
+    close: () => {
+      this.flowsClosed += 1;
+    },
   };
   #backend: Backend | undefined;
   #feed: Feed | undefined;
@@ -64,6 +70,7 @@ class Rig {
   async start(
     flags: Readonly<Record<string, unknown>> = {},
     change: Partial<Nft> = {},
+    more: Partial<BackendContext> = {},
   ): Promise<Backend> {
     const nft = createNft({
       run: (...call) => this.namespace.run(() => systemExec.run(...call)),
@@ -78,6 +85,10 @@ class Rig {
           await nft.run(script);
           if (this.#failures.delete("answer"))
             throw new CoreError("ERR_PROGRAM_FAILED", "no answer");
+        },
+        outline: async (table) => {
+          await this.onRead();
+          return nft.outline(table);
         },
         ...change,
       },
@@ -121,6 +132,7 @@ class Rig {
       stdout: process.stderr,
       onRepair: (error: unknown) =>
         void this.repairs.push(error === undefined ? "well" : String(error)),
+      ...more,
     };
     const backend = await createNftablesBackend(optionsOf(flags), context, world);
     this.#backend = backend;
@@ -200,6 +212,22 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(await rig.generation()).toBe(before);
     await rig.apply(...state, endpoint(10));
     expect(await rig.generation()).toBe(before + 1);
+  });
+
+  test("nor where endpoints of this node stand elsewhere among all than among themselves", async () => {
+    const rig = new Rig();
+    await rig.start();
+    const web = { ...STICKY, externalTrafficPolicy: "Local" } as const;
+    const here = [1, 2, 3, 4, 5].map((number) => endpoint(number, { node: NODE_NAME }));
+    await rig.apply(web, ...here, endpoint(6), endpoint(7));
+    await rig.apply(web, ...here.slice(2), endpoint(6), endpoint(7));
+    const state = [web, ...here.slice(2), endpoint(7)];
+    await rig.apply(...state);
+    await rig.stop();
+    const before = await rig.generation();
+    await rig.start();
+    await rig.apply(...state);
+    expect(await rig.generation()).toBe(before);
   });
 
   test("very many services come by netlink, as the text for nft would have made them", async () => {
@@ -288,6 +316,20 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     ]);
   });
 
+  test("a restart leaves no chain of others that packets meet", async () => {
+    const rig = new Rig();
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    const before = await rig.listing();
+    await rig.stop();
+    await rig.run(
+      "add chain ip portolan mine { type filter hook forward priority 0 ; policy drop ; }",
+    );
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    expect(await rig.listing()).toEqual(before);
+  });
+
   test.each([
     ["an element is deleted", "delete element ip portolan services { 10.96.0.1 . tcp . 80 }"],
     ["an element is added", "add element ip portolan cluster-ips { 10.9.9.9 }"],
@@ -304,6 +346,36 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.check();
     expect(await rig.listing()).toEqual(before);
     expect(rig.warnings[0]).toContain("others changed the rules, which is undone");
+  });
+
+  test("what others did while the tables were read is undone by the check after that", async () => {
+    const rig = new Rig();
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    const before = await rig.listing();
+    let reads = 0;
+    rig.onRead = async () => {
+      reads += 1;
+      if (reads === 2) await rig.run("add rule ip portolan dispatch accept");
+    };
+    await rig.run("add table ip other");
+    await rig.check();
+    expect(await rig.listing()).not.toEqual(before);
+    await rig.check();
+    expect(await rig.listing()).toEqual(before);
+  });
+
+  test("what others did beside ours is looked at once", async () => {
+    const rig = new Rig();
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    let reads = 0;
+    rig.onRead = async () => {
+      reads += 1;
+    };
+    await rig.run("add table ip other");
+    for (let time = 0; time < 3; time += 1) await rig.check();
+    expect([reads, rig.warnings]).toEqual([2, []]);
   });
 
   test("what others did is undone also where they did what was to be done next", async () => {
@@ -360,6 +432,18 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.start();
     await rig.apply(service(), endpoint(1));
     expect(await rig.generation()).toBe(before + 1);
+  });
+
+  test("a full transaction takes along chains that were to go with it", async () => {
+    const rig = new Rig();
+    await rig.start();
+    await rig.apply(service(), endpoint(1), endpoint(2));
+    await rig.apply(service(), endpoint(1));
+    expect((await rig.listing()).join("\n")).toContain("chain random-2");
+    await rig.run("delete element ip portolan endpoints { 10.96.0.1 . tcp . 80 . 0:1 }");
+    await rig.apply(service(), endpoint(3));
+    expect(rig.warnings).toHaveLength(1);
+    expect((await rig.listing()).join("\n")).not.toContain("chain random-2");
   });
 
   test("one endpoint in the place of another starts no program, and is one transaction", async () => {
@@ -429,6 +513,22 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.start();
     await rig.apply(service(), endpoint(1));
     expect(await rig.generation()).toBe(before);
+  });
+
+  test("so is one that has our names, and holds other things by them", async () => {
+    const rig = new Rig();
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    await rig.stop();
+    const text = await rig.run("list", "table", "ip", "portolan");
+    const altered = text.replace(/map choices \{[^}]*\}/, "map choices { type mark : verdict ; }");
+    expect(altered).not.toBe(text);
+    await rig.feed(`delete table ip portolan\n${altered}`);
+    await rig.start();
+    await rig.apply(STICKY, endpoint(1));
+    expect((await rig.listing()).join("\n")).toContain("203.0.113.1 . tcp . 80");
+    await rig.check();
+    expect(rig.warnings).toHaveLength(1);
   });
 
   test("what the kernel remembers of clients outlives repairs", async () => {
@@ -559,6 +659,14 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     expect(rig.reconciled).toHaveLength(1);
   });
 
+  test("closed, it lets go of flows", async () => {
+    const rig = new Rig();
+    await rig.start();
+    await rig.apply(service(), endpoint(1));
+    await rig.stop();
+    expect(rig.flowsClosed).toBe(1);
+  });
+
   test("flows that can not be looked at are told, make no sync fail, and are looked at by the next check", async () => {
     const rig = new Rig();
     rig.failNext("flows");
@@ -686,6 +794,13 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     rig.kubeProxy = "pid 7";
     await expect(rig.start()).rejects.toThrow("kube-proxy runs here (pid 7)");
     await rig.start({ takeOver: true });
+  });
+
+  test("beside a kube-proxy it can be cleaned up", async () => {
+    const rig = new Rig();
+    rig.kubeProxy = "pid 7";
+    const backend = await rig.start({}, {}, { isForCleanup: true });
+    await backend.cleanup();
   });
 
   test("clean-up removes everything and nothing else, and may be repeated", async () => {

@@ -146,6 +146,25 @@ test("repeats a failed sync with growing waits, without new changes, until it su
   expect(errors).toHaveLength(4);
 });
 
+test("what succeeds ends a row of failures: the next wait is a first one, and nothing is repeated", async () => {
+  const failing = new Set([1, 3]);
+  let syncs = 0;
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const bench = startPump(async (op) => {
+    if (op.op !== "sync") return;
+    await turn();
+    if (failing.has(++syncs)) throw new Error("locked");
+  });
+  await bench.untilApplied(1);
+  await turn();
+  expect(bench.seen).toEqual(["setup", "reset", "sync", "sync"]);
+  bench.streams[0]?.give([DELETE, SYNC]);
+  await bench.untilApplied(2);
+  await bench.stop();
+  expect(bench.seen.slice(4)).toEqual(["delete", "sync", "sync"]);
+  expect(bench.sleeps).toEqual([100, 100]);
+});
+
 test("a repeated sync takes along what changed in the meantime", async () => {
   let failures = 1;
   const bench = startPump((op) => {
@@ -213,12 +232,13 @@ test("a failure is told on the board, and its end, too", async () => {
   expect(bench.board.health().healthy).toBe(true);
 });
 
-test("a sink that asks for another node gets another stream", async () => {
+test("a sink that asks for another node gets another stream, and the first is closed", async () => {
   const requests = [
     { nodeName: "a", sets: [] },
     { nodeName: "b", sets: [] },
   ];
   const opened: string[] = [];
+  const streams: FakeStream[] = [];
   const bench = startPump(() => undefined, {
     sink: {
       setup: () => undefined,
@@ -230,10 +250,12 @@ test("a sink that asks for another node gets another stream", async () => {
       opened.push(nodeName);
       const stream = new FakeStream();
       stream.give([RESET, SYNC]);
+      streams.push(stream);
       return stream;
     },
   });
   await bench.untilApplied(2);
+  expect(streams.map((stream) => stream.isClosed)).toEqual([true, false]);
   await bench.stop();
   expect(opened).toEqual(["a", "b"]);
 });
@@ -275,6 +297,7 @@ test("ends while it waits for the sink, and waits for a sync that is under way",
 
 test("somebody who can not wait ends a pause; the revision is told with what came of it", async () => {
   const told: string[] = [];
+  let ended = 0;
   let hurry: () => void = () => undefined;
   let failures = 1;
   const bench = startPump(
@@ -284,7 +307,11 @@ test("somebody who can not wait ends a pause; the revision is told with what cam
     {
       sleep: (_, signal) =>
         new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          const end = () => {
+            ended += 1;
+            reject(signal.reason);
+          };
+          signal.addEventListener("abort", end, { once: true });
         }),
       hurried: () =>
         new Promise((resolve) => {
@@ -295,6 +322,7 @@ test("somebody who can not wait ends a pause; the revision is told with what cam
     },
   );
   await bench.untilApplied(1);
+  expect(ended).toBe(1);
   await bench.stop();
   expect(bench.seen).toEqual(["setup", "reset", "sync", "sync"]);
   expect(told).toEqual(["failed 0"]);

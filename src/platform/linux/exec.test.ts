@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { execChecked, systemExec } from "./exec.ts";
 
@@ -99,8 +100,10 @@ test("what takes too long is not waited for where what it started goes on", asyn
     rmSync(folder, { recursive: true });
   });
   const args = ["-c", 'sleep 600 & echo $! > "$1"; wait', "sh", pidFile];
+  const running = systemExec.run("sh", args, { timeoutMs: 500 });
+  const inTime = Promise.race([running, setTimeout(10_000, "still waits", { ref: false })]);
   const message = expect.stringContaining("took longer than 500 ms");
-  await expect(systemExec.run("sh", args, { timeoutMs: 500 })).rejects.toMatchObject({ message });
+  await expect(inTime).rejects.toMatchObject({ message });
 });
 
 test("what prints too much is killed", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Family } from "../../../core/model/address.ts";
 import { groupSchema } from "../../../core/model/group.ts";
 import { listenerSchema } from "../../../core/model/listener.ts";
 import { nodeSchema } from "../../../core/model/node.ts";
@@ -49,9 +50,9 @@ class Rig {
     return met;
   }
 
-  elements(container: string): ReadonlyMap<string, string> {
-    const [v4] = this.planner.tables;
-    const elements = [...(v4?.elements() ?? [])].filter((one) => one.container === container);
+  elements(container: string, family: Family = "v4"): ReadonlyMap<string, string> {
+    const table = this.planner.tables.find(({ facts }) => facts.family === family);
+    const elements = [...(table?.elements() ?? [])].filter((one) => one.container === container);
     return new Map(elements.map(({ key, value = "" }) => [key, value]));
   }
 }
@@ -122,6 +123,23 @@ describe("one transaction says only what changed", () => {
       "10.96.0.1 . tcp . 80",
       "192.0.2.9 . tcp . 30080",
     ]);
+  });
+
+  test.each([
+    ["v4", ["192.0.2.9", "fd00::1"], "192.0.2.9 . tcp . 30080"],
+    ["v6", ["192.0.2.1", "fd00::9"], "fd00::9 . tcp . 30080"],
+  ] as const)("also where those of %s alone are others", async (family, addresses, key) => {
+    const rig = new Rig();
+    const clusterIPs = ["10.96.0.1", "fd00:96::1"];
+    const web = service({ clusterIPs, ports: [{ port: 80, nodePort: 30_080, targetPort: 8080 }] });
+    await rig.change(web, endpoint(1));
+    await rig.change(
+      web,
+      endpoint(1),
+      nodeSchema.parse({ kind: "Node", name: NODE_NAME, addresses }),
+    );
+    const nodePorts = [...rig.elements("services", family).keys()].slice(1);
+    expect(nodePorts).toEqual([key]);
   });
 });
 
@@ -213,6 +231,16 @@ describe("where packets go", () => {
     });
   });
 
+  test("who is remembered is sent there first, and remembered for as long again", async () => {
+    const rig = new Rig();
+    await rig.change(service({ affinitySeconds: 600 }), endpoint(1));
+    const [first] = rig.chainsFrom("10.96.0.1 . tcp . 80")["random-1-sticky-10m"] ?? [];
+    const client = "ip saddr . ip daddr . meta l4proto . th dport";
+    expect(first).toContain(
+      `meta priority set ${client} map @remembered update @remembered { ${client} timeout 10m : meta priority } dnat`,
+    );
+  });
+
   test("who is remembered at an endpoint that went is forgotten before the new one is remembered", async () => {
     const rig = new Rig();
     await rig.change(service({ affinitySeconds: 600 }), endpoint(1), endpoint(2));
@@ -225,6 +253,16 @@ describe("where packets go", () => {
         `delete @remembered { ${client} : meta priority } update @remembered { ${client} timeout 10m : meta priority } dnat`,
       );
     }
+  });
+
+  test("who can not be remembered, as the memory is full, is sent all the same", async () => {
+    const rig = new Rig();
+    await rig.change(service({ affinitySeconds: 600 }), endpoint(1));
+    const chain = rig.chainsFrom("10.96.0.1 . tcp . 80")["random-1-sticky-10m"] ?? [];
+    expect(chain.slice(2)).toEqual([
+      "meta l4proto { tcp, udp, sctp } meta priority set 0:1 meta priority set ip daddr . meta l4proto . th dport . meta priority map @choices dnat ip to ip daddr . meta l4proto . th dport . meta priority map @endpoints",
+      "meta priority set 8000:0",
+    ]);
   });
 
   test("turns have a counter for each address, other methods share a chain", async () => {
@@ -266,15 +304,16 @@ describe("listeners", () => {
 
   test("follow their service, and the security group that guards them", async () => {
     const rig = new Rig();
-    const guard = securityGroupSchema.parse({
-      kind: "SecurityGroup",
-      name: "guard",
-      defaultAccess: "deny",
-      rules: [
-        { name: "all", network: "10.0.0.0/8", access: "allow", protocol: "TCP" },
-        { name: "one", network: "10.1.2.3/32", access: "deny", protocol: "TCP" },
-      ],
-    });
+    const all = { name: "all", network: "10.0.0.0/8", access: "allow", protocol: "TCP" };
+    const one = { name: "one", network: "10.1.2.3/32", access: "deny", protocol: "TCP" };
+    const guardOf = (...rules: readonly object[]) =>
+      securityGroupSchema.parse({
+        kind: "SecurityGroup",
+        name: "guard",
+        defaultAccess: "deny",
+        rules,
+      });
+    const guard = guardOf(all, one);
     const guarded = listener({ securityGroup: "default/guard" });
     await rig.change(service(), guarded, guard);
     expect(rig.chainsFrom("192.0.2.1 . tcp . 8888")).toEqual({
@@ -286,6 +325,11 @@ describe("listeners", () => {
     });
     await rig.change(service(), endpoint(1), guarded, guard);
     expect(rig.chainsFrom("192.0.2.1 . tcp . 8888")).toHaveProperty(["external-random-1"]);
+    await rig.change(service(), endpoint(1), guarded, guardOf(all));
+    expect(rig.chainsFrom("192.0.2.1 . tcp . 8888")["guard-192.0.2.1-tcp-8888"]).toEqual([
+      "ip saddr 10.0.0.0/8 goto external-random-1",
+      "drop",
+    ]);
   });
 
   test("on any address are on those of the node and on loopback, which is guarded", async () => {
@@ -297,6 +341,10 @@ describe("listeners", () => {
       "192.0.2.1 . tcp . 8888",
     ]);
     expect(text).toContain("add chain ip portolan loopback-guard { type filter hook input");
+    await rig.change(service());
+    expect(await rig.change(service(), endpoint(1))).toContain(
+      "delete chain ip portolan loopback-guard",
+    );
   });
 
   test("that need a proxy are said", async () => {

@@ -2,11 +2,11 @@ import { FAMILIES, type Family } from "../../model/address.ts";
 import type { AddressType } from "../verdict.ts";
 import { buildScenario } from "./build.ts";
 import { type Caller, targetOf } from "./caller.ts";
-import { expectFor, expectShares, type Lists } from "./expect.ts";
+import { expectEvenly, expectFor, expectShares, type Lists } from "./expect.ts";
 import { KUBE_TYPES, policyFor, policyName, SPREAD, TRAFFIC_POLICIES } from "./product.ts";
 import type { Expected, Scenario } from "./scenario.ts";
 import type { Server } from "./setting.ts";
-import { OTHER_FAMILY } from "./topology.ts";
+import { OTHER_FAMILY, type WorkloadName } from "./topology.ts";
 
 /** Servers that differ in more than readiness, and what that comes to: written by hand. */
 interface Row extends Lists {
@@ -92,6 +92,7 @@ export function endpointScenarios(): readonly Scenario[] {
     ...ROWS.flatMap((row) => rowScenarios(row, family)),
     ...KUBE_TYPES.map((type) => unplacedScenario(type, family)),
     ...KUBE_TYPES.flatMap((type) => weightScenarios(type, family)),
+    ...KUBE_TYPES.flatMap((type) => groupScenarios(type, family)),
     ...KUBE_TYPES.map((type) => otherPolicyScenario(type, family)),
     ...KUBE_TYPES.flatMap((type) => wrongPortScenarios(type, family)),
   ]);
@@ -156,6 +157,41 @@ function weightScenarios(type: AddressType, family: Family): readonly Scenario[]
     build("weights-1-3-0", [1, 3, 0], shares),
     build("weights-all-0", [0, 0, 0], { kind: "reject" }),
   ];
+}
+
+/** Groups that drain. */
+function groupScenarios(type: AddressType, family: Family): readonly Scenario[] {
+  const caller = "outside";
+  const build = (name: string, groups: readonly GroupOfOne[], expected: Expected) =>
+    buildScenario({
+      what: [name],
+      family,
+      service: {
+        type,
+        protocol: "TCP",
+        groups: groups.map((one) => ({ group: `default/${one.name}`, weight: one.weight })),
+      },
+      servers: groups.map((one) => ({ workload: one.workload, group: one.name })),
+      caller,
+      expected,
+      needs: { weights: true },
+    });
+  const drains: GroupOfOne = { name: "web", weight: 0, workload: "web-a" };
+  const stays: GroupOfOne = { name: "other", weight: 1, workload: "web-b" };
+  return [
+    build("weights-of-the-only-group-0", [drains], { kind: "reject" }),
+    build(
+      "weights-of-groups-0-1",
+      [drains, stays],
+      expectEvenly(["web-b"], family, () => true),
+    ),
+  ];
+}
+
+interface GroupOfOne {
+  readonly name: string;
+  readonly weight: number;
+  readonly workload: WorkloadName;
 }
 
 /** The policy that is not for the type is Local, and must not matter. */

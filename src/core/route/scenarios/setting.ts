@@ -5,6 +5,7 @@ import { type Node, nodeSchema } from "../../model/node.ts";
 import type { ModelObject } from "../../model/object.ts";
 import {
   type EdgeAddress,
+  type GroupRef,
   type Service,
   serviceSchema,
   type TrafficPolicy,
@@ -20,6 +21,8 @@ export interface Server {
   readonly weight?: number;
   /** Whether the state says where it runs. Default: true. */
   readonly isPlaced?: boolean;
+  /** Name of its group. Default: that of the service. */
+  readonly group?: string;
   /** Default: both. */
   readonly families?: readonly Family[];
 }
@@ -42,6 +45,8 @@ export interface ServiceSetting {
   readonly externalTrafficPolicy?: TrafficPolicy;
   readonly affinitySeconds?: number;
   readonly sourceRanges?: readonly string[];
+  /** Default: the one of its own name. */
+  readonly groups?: readonly Pick<GroupRef, "group" | "weight">[];
   /** Policy and instance of the edge addresses. */
   readonly edge?: Omit<EdgeAddress, "address">;
 }
@@ -108,12 +113,12 @@ const SERVICE_TYPES = {
 
 function endpointFor(server: Server): Endpoint {
   const { workload, condition = "ready", hints = {}, weight = 1 } = server;
-  const { isPlaced = true, families = FAMILIES } = server;
+  const { isPlaced = true, group = "web", families = FAMILIES } = server;
   const { node, addresses, instance } = TOPOLOGY.workloads[workload];
   return endpointSchema.parse({
     kind: "Endpoint",
     name: workload,
-    group: "web",
+    group,
     addresses: families.map((family) => addresses[family]),
     node: isPlaced ? node : "",
     zone: TOPOLOGY.nodes[node].zone,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { familyOf } from "../../../core/model/address.ts";
+import { familyOf, parseHostPort } from "../../../core/model/address.ts";
 import { endpointSchema } from "../../../core/model/endpoint.ts";
 import { listenerSchema } from "../../../core/model/listener.ts";
 import { serviceSchema } from "../../../core/model/service.ts";
@@ -13,6 +13,7 @@ import { flowTargetsOf } from "./flow-targets.ts";
 
 const KEY = "default/dns";
 const NODE_IP = "192.0.2.1";
+const NODE_IP_V6 = "2001:db8::1";
 
 interface Served {
   readonly ip: string;
@@ -45,8 +46,8 @@ function dns(servers: readonly Served[], fields: object = {}): ServiceEndpoints 
         {
           name: "dns",
           target: port,
-          clusterFor: scope === "local" ? [] : ["v4"],
-          localFor: scope === "cluster" ? [] : ["v4"],
+          clusterFor: scope === "local" ? [] : [familyOf(ip)],
+          localFor: scope === "cluster" ? [] : [familyOf(ip)],
         },
       ],
     })),
@@ -62,14 +63,14 @@ function flow(
   by: string | undefined,
   protocol: Flow["protocol"] = "UDP",
 ) {
-  const [src, srcPort] = by?.split(":") ?? [to, String(port)];
+  const answering = by === undefined ? { host: to, port } : parseHostPort(by);
   nextId += 1;
   return {
     protocol,
     original: { src: "10.1.0.5", srcPort: 40_000 + nextId, dst: to, dstPort: port },
     reply: {
-      src: src ?? "",
-      srcPort: Number(srcPort),
+      src: answering?.host ?? "",
+      srcPort: answering?.port ?? 0,
       dst: "10.1.0.5",
       dstPort: 40_000 + nextId,
     },
@@ -114,7 +115,7 @@ function setUp(flows: Flow[]) {
   const reconciler = createConntrackReconciler({
     table: fake.table,
     addressTypes: new Set(ADDRESS_TYPES),
-    answersNodePorts: (ip) => ip === NODE_IP,
+    answersNodePorts: (ip) => ip === NODE_IP || ip === NODE_IP_V6,
   });
   const sync = (item: ServiceEndpoints | undefined) =>
     reconciler.reconcile({ get: () => item }, [KEY]);
@@ -222,6 +223,14 @@ test("node ports: only on addresses on which they answer", async () => {
   const { sync } = setUp(flows);
   await sync(dns([{ ip: "10.1.0.1" }]));
   expect(flows).toEqual([through]);
+});
+
+test("node ports answer by the endpoints of both families", async () => {
+  const right = [flow(NODE_IP, 30_053, "10.1.0.1:53"), flow(NODE_IP_V6, 30_053, "[fd00::1]:53")];
+  const flows = [...right, flow(NODE_IP_V6, 30_053, "[fd00::9]:53")];
+  const { sync } = setUp(flows);
+  await sync(dns([{ ip: "10.1.0.1" }, { ip: "fd00::1" }]));
+  expect(flows).toEqual(right);
 });
 
 test("nothing is asked of the kernel where nothing of it changed; what failed is done again", async () => {

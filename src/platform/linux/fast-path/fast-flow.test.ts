@@ -50,9 +50,14 @@ test.each([
   ["the first only asked, where numbers begin anew", [0xffff_ffff, 3], [3, 1], true],
   ["the first has more to say, where numbers begin anew", [1, 3], [3, 0xffff_ffff], false],
   ["nothing is known of the second", [101, 201], [0, 0], true],
-  ["the first has said nothing yet", [0, 200], [200, 100], true],
+  ["the first has said nothing yet", [0, 200], [200, 0x9000_0000], true],
   ["the first has acknowledged nothing yet", [100, 0], [200, 100], true],
-  ["the first has said nothing yet, and the second has more to say", [0, 200], [201, 100], false],
+  [
+    "the first has said nothing yet, and the second has more to say",
+    [0, 200],
+    [201, 0x9000_0000],
+    false,
+  ],
   ["the first has acknowledged nothing yet, and has more to say", [101, 0], [200, 100], false],
 ] as const)("settled or not: %s", (_, one, other, isIt) => {
   const { asks, answers } = connectionOf("v4");
