@@ -65,15 +65,14 @@ test("each network is held by exactly one of them, and none by another", () => {
 test("in a rule nft lists them as they are spelled here", requires("linux", "root", "nft"), () => {
   const namespace = NetworkNamespace.create();
   onTestFinished(() => namespace.close());
-  const nft = (...args: readonly string[]): string =>
-    namespace.run(() => execFileSync("nft", args, { encoding: "utf8" }));
-  nft("add table ip t; add chain ip t c");
-  fc.assert(
-    fc.property(fc.array(NETWORK, { minLength: 1, maxLength: 8 }), (networks) => {
-      const rule = `ip saddr ${networkSet(networks)} accept`;
-      nft(`flush chain ip t c; add rule ip t c ${rule}`);
-      expect(nft("list", "chain", "ip", "t", "c")).toContain(`\t\t${rule}\n`);
-    }),
-    { numRuns: 40 },
-  );
+  const nft = (args: readonly string[], input = ""): string =>
+    namespace.run(() => execFileSync("nft", args, { input, encoding: "utf8" }));
+  const someNetworks = fc.array(NETWORK, { minLength: 1, maxLength: 8 });
+  const rules = fc
+    .sample(someNetworks, 200)
+    .map((networks) => `ip saddr ${networkSet(networks)} accept`);
+  const script = rules.map((rule) => `add rule ip t c ${rule}\n`);
+  nft(["-f", "-"], ["add table ip t\n", "add chain ip t c\n", ...script].join(""));
+  const listed = nft(["list", "chain", "ip", "t", "c"]).split("\n");
+  expect(listed.flatMap((line) => (line.includes("saddr") ? [line.trim()] : []))).toEqual(rules);
 });
