@@ -74,6 +74,8 @@ class KillCaller {
       return undefined;
     } catch (error) {
       if (String(error).includes("no instance answers")) return "cut off";
+      // A loop that was removed keeps its name until its thread has ended.
+      if (String(error).includes("is being ended still")) return this.#ask(deed);
       if (error instanceof CoreError) return error.code;
       throw error;
     }
