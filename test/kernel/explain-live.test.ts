@@ -170,15 +170,14 @@ describe("what the kernel does is read from it", needs, () => {
     });
 
     test.each([
-      ["ip ttl < 200 drop", undefined, /^ip other fw: .*ttl/],
-      ["ip daddr set 10.96.0.2", RAW, /^ip other fw: .*mangle/],
-      ["limit rate over 1/second reject", undefined, /^ip other fw: .*limit/],
-      ["meta length > 100 drop", "hook ingress device lo priority 0", /^netdev other fw: .*length/],
-    ])("is doubted: %s (%s)", async (rule, hook, what) => {
-      expect(await judge(rule, hook)).toEqual({
-        ends: RIGHT,
-        doubts: [expect.stringMatching(what)],
-      });
+      ["ip ttl < 200 drop", undefined, "ip"],
+      ["ip daddr set 10.96.0.2", RAW, "ip"],
+      ["limit rate over 1/second reject", undefined, "ip"],
+      ["meta length > 100 drop", "hook ingress device lo priority 0", "netdev"],
+    ])("is doubted, and told as people know it: %s (%s)", async (rule, hook, family) => {
+      const { ends, doubts } = await judge(rule, hook);
+      expect(ends).toEqual(RIGHT);
+      expect(doubts).toEqual([expect.stringContaining(`${family} other fw: ${rule}`)]);
     });
 
     test("is known where it is what firewalld makes", async () => {

@@ -73,6 +73,8 @@ const PORT_FIELDS: Readonly<Record<string, PacketField>> = { sport: "srcPort", d
 export interface RulePlace {
   readonly family: string;
   readonly table: string;
+  /** The rule as nft prints it for people, which tells them what is not known. */
+  readonly rule?: string | undefined;
 }
 
 /** @param type what a constant is, where that is known */
@@ -85,7 +87,7 @@ export function parseExpression(json: unknown, place: RulePlace, type?: ValueTyp
     case "fib":
     case "ct": {
       const typed = parseField(json);
-      if (typed === undefined) return { ...unknown(json), ...headerOf(json) };
+      if (typed === undefined) return { ...unknown(json, place), ...headerOf(json) };
       const { field, protocol, family } = typed;
       return { kind: "field", field, ...(protocol && { protocol }), ...(family && { family }) };
     }
@@ -98,7 +100,7 @@ export function parseExpression(json: unknown, place: RulePlace, type?: ValueTyp
       if (flags !== undefined) return { kind: "constant", value: flags };
       const partType = typeOf(json);
       const [left, right] = asList(body).map((part) => parseExpression(part, place, partType));
-      if (left === undefined || right === undefined) return unknown(json);
+      if (left === undefined || right === undefined) return unknown(json, place);
       return { kind: "bits", operator: tag, left, right };
     }
     case "numgen": {
@@ -115,7 +117,7 @@ export function parseExpression(json: unknown, place: RulePlace, type?: ValueTyp
       };
     default: {
       const value = parseValue(json, type);
-      return value === undefined ? unknown(json) : { kind: "constant", value };
+      return value === undefined ? unknown(json, place) : { kind: "constant", value };
     }
   }
 }
@@ -130,7 +132,7 @@ function parseHash(body: JsonObject, place: RulePlace): Expression {
   if (modulus <= MOST_CHOICES) return { kind: "one-of", count: modulus, offset };
   const { seed } = body;
   // Without a seed the kernel takes one that it does not tell.
-  if (typeof seed !== "number") return unknown({ jhash: body });
+  if (typeof seed !== "number") return unknown({ jhash: body }, place);
   return { kind: "hash", of: parseExpression(body["expr"], place), modulus, seed, offset };
 }
 
@@ -190,6 +192,6 @@ function headerOf(json: unknown): { readonly protocol?: string; readonly family?
   return isTransport ? { protocol } : {};
 }
 
-function unknown(json: unknown): Extract<Expression, { kind: "unknown" }> {
-  return { kind: "unknown", text: JSON.stringify(json) };
+function unknown(json: unknown, { rule }: RulePlace): Extract<Expression, { kind: "unknown" }> {
+  return { kind: "unknown", text: rule ?? JSON.stringify(json) };
 }

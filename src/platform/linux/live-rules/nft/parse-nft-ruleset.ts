@@ -104,8 +104,9 @@ function containerOf(id: string, fields: JsonObject, place: RulePlace): LiveCont
 
 function ruleOf(fields: JsonObject, place: RulePlace, texts: RuleTexts): LiveRule {
   const statements = asList(fields["expr"]);
+  const rule = texts.textOf(place, Number(fields["handle"]));
   return {
-    text: texts.textOf(place, Number(fields["handle"])) ?? JSON.stringify(statements),
-    steps: statements.map((statement) => parseStatement(statement, place)),
+    text: rule ?? JSON.stringify(statements),
+    steps: statements.map((statement) => parseStatement(statement, { ...place, rule })),
   };
 }

@@ -35,7 +35,7 @@ export function parseStatement(json: unknown, place: RulePlace): Step {
   const inner = asObject(body);
   const step = parsers[tag]?.(inner, place);
   if (step !== undefined) return step;
-  const text = typeof json === "string" ? json : JSON.stringify(json);
+  const text = place.rule ?? (typeof json === "string" ? json : JSON.stringify(json));
   return { kind: "unknown", text, isQuestion: QUESTIONS.has(tag) };
 }
 
