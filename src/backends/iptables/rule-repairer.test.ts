@@ -5,6 +5,7 @@ import { repairEvery } from "./rule-repairer.ts";
 function startRounds() {
   const begun: Ends[] = [];
   const told: unknown[] = [];
+  const looks: number[] = [];
   let pass = async (): Promise<void> => undefined;
   const tell = () => undefined;
   const stop = repairEvery({
@@ -21,9 +22,10 @@ function startRounds() {
     context: {
       log: { debug: tell, info: tell, warn: tell, error: tell },
       onRepair: (error) => told.push(error),
+      onRepairing: () => looks.push(begun.length),
     },
   });
-  return { begun, told, stop, pass: () => pass() };
+  return { begun, told, looks, stop, pass: () => pass() };
 }
 
 interface Ends {
@@ -32,7 +34,7 @@ interface Ends {
 }
 
 test("a repair that fails is told, and the next period tries again", async () => {
-  const { begun, told, pass } = startRounds();
+  const { begun, told, looks, pass } = startRounds();
   const first = pass();
   const failure = new Error("no");
   begun[0]?.fail(failure);
@@ -40,6 +42,8 @@ test("a repair that fails is told, and the next period tries again", async () =>
   void pass();
   expect(told).toEqual([failure]);
   expect(begun).toHaveLength(2);
+  // Each is told before it begins.
+  expect(looks).toEqual([0, 1]);
 });
 
 test("after its end no period begins a repair", async () => {

@@ -34,6 +34,8 @@ class Machine {
   readonly warnings: string[] = [];
   /** What stands in the status after each look or sync; empty where all is well. */
   readonly repairs: string[] = [];
+  /** How often it was told that the kernel is looked at. */
+  looks = 0;
   look: () => Promise<void> = async () => undefined;
   readonly #freed: string[] = [];
   readonly #store = new GlobalStore();
@@ -64,7 +66,11 @@ class Machine {
     };
     const onRepair = (error: unknown): void =>
       void this.repairs.push(error === undefined ? "" : messageOf(error));
-    const context = { nodeName: NODE, log, stdout: new PassThrough(), onRepair, isForCleanup };
+    const onRepairing = (): void => {
+      this.looks += 1;
+    };
+    const told = { onRepair, onRepairing };
+    const context = { nodeName: NODE, log, stdout: new PassThrough(), ...told, isForCleanup };
     return createIpvsBackend(values, context, { ...this.#world(), ...world });
   }
 
@@ -389,6 +395,7 @@ test("flows that could not be looked at are looked at after the next check, and 
   await machine.apply(backend, WEB, END);
   for (let time = 0; time < 3; time += 1) await machine.look();
   expect(asked).toEqual([["default/web"], ["default/web"]]);
+  expect(machine.looks).toBe(4);
   await backend.cleanup?.();
 });
 

@@ -27,6 +27,8 @@ class Rig {
   readonly sysctls: string[] = [];
   /** What the daemon was told of repairs: `well`, or why not. */
   readonly repairs: string[] = [];
+  /** How often it was told that the kernel is looked at. */
+  looks = 0;
   readonly sleeps: number[] = [];
   /** The services whose flows were looked at, each with its listeners. */
   readonly reconciled: string[][] = [];
@@ -132,6 +134,9 @@ class Rig {
       stdout: process.stderr,
       onRepair: (error: unknown) =>
         void this.repairs.push(error === undefined ? "well" : String(error)),
+      onRepairing: () => {
+        this.looks += 1;
+      },
       ...more,
     };
     const backend = await createNftablesBackend(optionsOf(flags), context, world);
@@ -689,6 +694,7 @@ describe("in the kernel", requires("linux", "root", "nft"), () => {
     await rig.check();
     expect(await rig.listing()).toEqual(before);
     expect(rig.repairs).toEqual(["well", expect.stringContaining("no nft"), "well"]);
+    expect(rig.looks).toBe(2);
     const generation = await rig.generation();
     await rig.check();
     expect(await rig.generation()).toBe(generation);
